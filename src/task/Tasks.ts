@@ -1,0 +1,49 @@
+import { Context, type Effect, type Option, type Stream } from "effect"
+import type { Caller } from "../domain/Caller.ts"
+import type { RequestRefused } from "../domain/Problem.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { Task, TaskStatus } from "../domain/Task.ts"
+import type { StoreFailed } from "../store/Sql.ts"
+
+/** An image as it comes in: nothing about it is known yet. */
+export interface ImageInput {
+  readonly mimeType: string
+  readonly dataBase64: string
+}
+
+/** A request whose types are right; whether its values are is judged here. `sessionId` is a UUID in any case. */
+export interface TaskRequest {
+  readonly request: string
+  readonly sessionId: string | null
+  readonly temperature: number | null
+  readonly images: ReadonlyArray<ImageInput>
+  readonly caller: Caller
+}
+
+export interface TaskFilter {
+  readonly status?: TaskStatus
+  readonly sessionId?: SessionId
+  readonly limit: number
+}
+
+/** The one door to the work: MCP and the commands both come through it. */
+export class Tasks extends Context.Tag("sagyo/task/Tasks")<
+  Tasks,
+  {
+    /** The task is on disk when this returns. Refusals go into the logs with the words that the caller gets. */
+    readonly submit: (request: TaskRequest) => Effect.Effect<Task, RequestRefused | StoreFailed>
+    /** None where there is no such task, where it has expired, or where the caller may not see it. */
+    readonly get: (id: string, caller: Caller) => Effect.Effect<Option.Option<Task>, StoreFailed>
+    /** The wish is on disk when this returns; the clean-up may go on. A task that is over stays as it is. None as in `get`. */
+    readonly cancel: (id: string, caller: Caller) => Effect.Effect<Option.Option<Task>, StoreFailed>
+    /** The task as it is now, then each change, until it is over; changes by other processes too. None as in `get`. */
+    readonly watch: (
+      id: string,
+      caller: Caller
+    ) => Effect.Effect<Option.Option<Stream.Stream<Task, StoreFailed>>, StoreFailed>
+    /** Newest first. */
+    readonly list: (filter: TaskFilter, caller: Caller) => Effect.Effect<ReadonlyArray<Task>, StoreFailed>
+    /** Writes a refusal that was decided before `submit` (an argument of a wrong type) into the logs. */
+    readonly refused: (refusal: RequestRefused, caller: Caller) => Effect.Effect<void>
+  }
+>() {}
