@@ -9,3 +9,6 @@ export interface Caller {
 
 /** What belongs to another token is answered as if it did not exist; the owner sees everything. */
 export const maySee = (caller: Caller, owner: string | null): boolean => caller.token === null || caller.token === owner
+
+/** How the logs name a caller. */
+export const nameOf = (caller: Caller): string => `${caller.token ?? "owner"} via ${caller.via}`

@@ -1,7 +1,111 @@
-import { Schema } from "effect"
+import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Context, Effect, Layer, Option, Predicate, Schedule, Scope } from "effect"
+import { migrate } from "./migrations/migrate.ts"
+import { StoreFailed } from "./StoreFailed.ts"
+import { refuseUnlessOurs } from "./StoreFile.ts"
 
-/** What the store may meet while it works: the task fails or waits with this reason, and nothing stored is damaged. */
-export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
-  reason: Schema.Literal("full", "readonly", "busy", "damaged", "io"),
-  cause: Schema.Defect
-}) {}
+export { StoreFailed }
+
+/** SQLite's failures become `StoreFailed`; all others stay as they are. */
+type InWords = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | StoreFailed, R>
+
+/** SQLite as the store needs it: looked at before it is opened for writing, and transactions that fail in words. */
+export class Sql extends Context.Tag("sagyo/store/Sql")<
+  Sql,
+  {
+    readonly sql: SqlClient.SqlClient
+    /**
+     * BEGIN IMMEDIATE … COMMIT, on disk when it returns; inside another, a savepoint. Nothing of it stays when it
+     * fails or is interrupted. Another writer is waited for, for about three seconds.
+     */
+    readonly immediate: InWords
+    /** Reads outside a transaction. */
+    readonly read: InWords
+  }
+>() {
+  /** Opens the file, makes it if it is not there, and brings its schema up to date. */
+  static readonly layer = (path: string) =>
+    Layer.unwrapEffect(Effect.as(refuseUnlessOurs(path), Layer.effect(Sql, make).pipe(Layer.provide(client(path)))))
+}
+
+// a path that cannot be opened is an error here, where SqliteClient dies of it
+const client = (path: string) =>
+  SqliteClient.layer({ filename: path, disableWAL: true }).pipe(
+    Layer.catchAllCause((cause) => Layer.fail(new StoreFailed({ reason: "io", cause })))
+  )
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // set before anything that may wait: it blocks the thread, so it is short, and the rest of a wait is between tries
+  yield* sql.unsafe("PRAGMA busy_timeout = 20")
+  yield* useWal(sql)
+  yield* sql.unsafe("PRAGMA synchronous = FULL")
+  yield* sql.unsafe("PRAGMA foreign_keys = ON")
+  const transaction = transactionOn(sql)
+  const immediate: InWords = (effect) =>
+    Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
+      inWords(
+        Option.isSome(outer)
+          ? transaction(effect)
+          : transaction(Effect.zipLeft(effect, Effect.uninterruptible(sql.unsafe("COMMIT")))).pipe(
+              Effect.retry({ while: (error) => reasonOf(error) === "busy", schedule: busyWait })
+            )
+      )
+    )
+  yield* immediate(migrate(sql))
+  return Sql.of({ sql, immediate, read: inWords })
+}).pipe((opened) => inWords(opened))
+
+/** The mode is checked, since a file that others hold open, or a network folder, silently keeps its own. */
+const useWal = (sql: SqlClient.SqlClient) =>
+  sql.unsafe<{ journal_mode: string }>("PRAGMA journal_mode = WAL").pipe(
+    Effect.retry({
+      while: (error) => reasonOf(error) === "busy",
+      schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(60))
+    }),
+    Effect.tap(([row]) =>
+      row?.journal_mode === "wal"
+        ? Effect.void
+        : Effect.logWarning(`the database works in rollback mode: WAL was refused, mode is ${row?.journal_mode}`)
+    )
+  )
+
+const transactionOn = (sql: SqlClient.SqlClient) =>
+  SqlClient.makeWithTransaction({
+    transactionTag: SqlClient.TransactionConnection,
+    spanAttributes: [],
+    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
+      Effect.map(Scope.extend(sql.reserve, scope), (conn) => [scope, conn] as const)
+    ),
+    begin: (conn) => run(conn, "BEGIN IMMEDIATE"),
+    savepoint: (conn, id) => run(conn, `SAVEPOINT s${id}`),
+    commit: () => Effect.void, // it dies when this fails: COMMIT is the last step of the effect instead
+    rollback: (conn) => Effect.ignore(run(conn, "ROLLBACK")), // SQLite has rolled back by itself when the disk is full
+    rollbackSavepoint: (conn, id) => Effect.ignore(run(conn, `ROLLBACK TO s${id}`))
+  })
+
+const run = (conn: SqlConnection.Connection, statement: string) =>
+  Effect.asVoid(conn.executeUnprepared(statement, [], undefined))
+
+const busyWait = Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(60))
+
+/** SQLite's own failures by what a caller would do; a statement that is wrong is a broken invariant. */
+const inWords: InWords = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchAll(effect, (error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | StoreFailed> => {
+    if (!(error instanceof SqlError.SqlError)) return Effect.fail(error as Exclude<E, SqlError.SqlError>)
+    const reason = reasonOf(error)
+    return reason === undefined ? Effect.die(error) : Effect.fail(new StoreFailed({ reason, cause: error }))
+  })
+
+const reasonOf = (error: unknown): StoreFailed["reason"] | undefined => {
+  if (!(error instanceof SqlError.SqlError) || !Predicate.hasProperty(error.cause, "code")) return undefined
+  const code = String(error.cause.code)
+  if (code === "SQLITE_FULL") return "full"
+  if (code.startsWith("SQLITE_READONLY")) return "readonly"
+  if (code.startsWith("SQLITE_BUSY") || code === "SQLITE_LOCKED") return "busy"
+  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return "damaged"
+  return /^SQLITE_(IOERR|CANTOPEN|PERM|NOLFS)/.test(code) ? "io" : undefined
+}

@@ -1,0 +1,67 @@
+import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import type { Bilingual } from "../domain/Settings.ts"
+import type { StoreFailed } from "../store/StoreFailed.ts"
+import { type AbandonedTask, TaskRepo } from "../store/TaskRepo.ts"
+import { cancelled, failed } from "./Closing.ts"
+
+const MAX_UNCLEAN_ENDS = 3
+const TOO_OLD = Duration.toMillis("24 hours")
+
+/** What the next runner does about tasks that a dead one left behind. */
+export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
+  TaskRecovery,
+  {
+    /** To be run by who has just got the runner's place, before it takes a task. */
+    readonly run: Effect.Effect<void>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    TaskRecovery,
+    Effect.gen(function* () {
+      const repo = yield* TaskRepo
+      const recover = (left: AbandonedTask) =>
+        Effect.gen(function* () {
+          const { id } = left.task
+          const { locale } = left.settings
+          const history = yield* repo.messages(id)
+          const byCancel = cancelled(history, locale)
+          const why = left.task.cancelRequested ? undefined : whyNotResumed(left, yield* Clock.currentTimeMillis)
+          yield* Effect.logWarning("a task was left by a runner that died", { task: id, ends: left.uncleanEnds + 1 })
+          if (left.task.cancelRequested) yield* repo.finish(id, byCancel, byCancel)
+          else if (why === undefined) yield* repo.requeue(id, "unclean")
+          else yield* repo.finish(id, failed(history, why[locale]), byCancel)
+        })
+      return {
+        run: Effect.flatMap(repo.abandoned, Effect.forEach(recover, { discard: true })).pipe(
+          Effect.tapError((error: StoreFailed) =>
+            Effect.logError("recovery could not be stored yet", { reason: error.reason })
+          ),
+          Effect.retry(Schedule.spaced("1 second")),
+          Effect.orDie,
+          Effect.withSpan("TaskRecovery.run")
+        )
+      }
+    })
+  )
+}
+
+const whyNotResumed = (left: AbandonedTask, now: number): Bilingual | undefined => {
+  if (left.settings.agent.onRestart === "fail") return texts.configured
+  if (left.uncleanEnds + 1 >= MAX_UNCLEAN_ENDS) return texts.tooOften
+  return now - left.task.updatedAt > TOO_OLD ? texts.tooOld : undefined
+}
+
+const texts = {
+  configured: {
+    ja: "サーバーが途中で止まりました。agent.on_restart が fail なので再開しません。もう一度依頼してください。",
+    en: "The server stopped in the middle. It is not resumed, since agent.on_restart is fail. Ask for it again."
+  },
+  tooOften: {
+    ja: `このタスクの実行中にサーバーが ${MAX_UNCLEAN_ENDS} 回異常終了したため、再開しません。ログを確かめてください。`,
+    en: `The server died ${MAX_UNCLEAN_ENDS} times while it ran this task, so it is not resumed. See the log.`
+  },
+  tooOld: {
+    ja: "サーバーが止まってから 24 時間以上たっているため、再開しません。もう一度依頼してください。",
+    en: "The server stopped more than 24 hours ago, so the task is not resumed. Ask for it again."
+  }
+} satisfies Record<string, Bilingual>
