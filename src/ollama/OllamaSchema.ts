@@ -1,3 +1,5 @@
+import type { TokenUsage } from "../domain/Task.ts"
+
 /** A tool as Ollama is told of it. `parameters` is a JSON Schema object. */
 export interface ToolDefinition {
   readonly type: "function"
@@ -44,6 +46,8 @@ export interface ChatReply {
   readonly outputTokens: number | null
   /** Milliseconds that the server spent on the prompt; small where its cache was reused. */
   readonly promptMillis: number | null
+  /** What the server reported for attempts that broke off before this one, where it did. */
+  readonly retriedUsage?: TokenUsage
 }
 
 /** From `/api/show`. `contextLength` is what the model was trained for; `remoteHost` is set where it runs in a cloud. */

@@ -36,6 +36,8 @@ export interface ScriptedOllamaOptions {
   readonly otherwise?: ScriptEntry
   /** Refuses chats that lack what this program always sends; true where it is left out. */
   readonly strict?: boolean
+  /** Answers of the other paths that are not the usual ones, such as `"GET /api/version": [hang]`. */
+  readonly plain?: Readonly<Record<string, Reply>>
   readonly host?: string
   readonly port?: number
   readonly version?: string
@@ -128,7 +130,7 @@ export class ScriptedOllama {
     const body = await bodyOf(request)
     const route = `${request.method} ${path}`
     if (route === "POST /api/chat") return this.#chat(request, response, body, finished)
-    return play(this.#plain(route, body), response, "", () => undefined)
+    return play(this.#options.plain?.[route] ?? this.#plain(route, body), response, "", () => undefined)
   }
 
   #plain(route: string, body: unknown): Reply {
