@@ -1,0 +1,4 @@
+import { echoServer } from "./Echo.ts"
+import { listen } from "./listen.ts"
+
+listen(echoServer)

@@ -1,0 +1,4 @@
+import { insertServer } from "./Insert.ts"
+import { listen } from "./listen.ts"
+
+listen(insertServer(process.argv[2]!))

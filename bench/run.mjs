@@ -1,0 +1,26 @@
+// Bundles the program, the bare servers beside it and the harness, all the same way, and runs the harness.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { build } from "rolldown"
+import { loadConfig } from "rolldown/config"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+// Inside node_modules, so that better-sqlite3 is found; and on the project's disk, so that a commit reaches a disk.
+mkdirSync(join(root, "node_modules", ".cache"), { recursive: true })
+const folder = mkdtempSync(join(root, "node_modules", ".cache", "bench-"))
+
+const own = await loadConfig(join(root, "rolldown.config.ts"))
+const bundle = (input, dir) => build({ ...own, cwd: root, input, output: { ...own.output, dir: join(folder, dir) } })
+
+try {
+  await bundle(own.input, "sagyo")
+  for (const peer of ["echoStdio", "echoHttp", "insertStdio", "insertHttp"]) {
+    await bundle({ main: `bench/peers/${peer}.ts` }, peer)
+  }
+  await bundle({ main: "bench/main.ts" }, "harness")
+  const { bench } = await import(pathToFileURL(join(folder, "harness", "main.js")).href)
+  await bench(folder, process.argv.slice(2))
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+}
