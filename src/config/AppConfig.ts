@@ -1,7 +1,10 @@
-import { Context } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Locale, TaskSettings } from "../domain/Settings.ts"
+import type { ConfigInvalid } from "./ConfigInvalid.ts"
+import { loadSettings } from "./LoadSettings.ts"
+import { type ConfigFlags, processSources } from "./Sources.ts"
 
-/** Bounds on the images of one request; `maxPixels` bounds width times height. All bytes are decoded bytes. */
+/** Bounds on the images of one request. All bytes are decoded bytes. */
 export interface ImageLimits {
   readonly maxCount: number
   readonly maxBytes: number
@@ -41,4 +44,11 @@ export interface Settings {
   readonly audit: { readonly file: string }
 }
 
-export class AppConfig extends Context.Tag("sagyo/config/AppConfig")<AppConfig, Settings>() {}
+export class AppConfig extends Context.Tag("sagyo/config/AppConfig")<AppConfig, Settings>() {
+  /** Reads flags, environment and settings file; fails with all problems at once. Creates and writes nothing. */
+  static readonly layer = (flags: ConfigFlags): Layer.Layer<AppConfig, ConfigInvalid> =>
+    Layer.effect(
+      AppConfig,
+      Effect.suspend(() => loadSettings(processSources(flags)))
+    )
+}

@@ -1,0 +1,95 @@
+import { statSync } from "node:fs"
+import { dirname, join, parse } from "node:path"
+import { Either } from "effect"
+import { realPath, within } from "./SettingsPath.ts"
+import type { Sources } from "./Sources.ts"
+
+/** The folders of this process that an agent must not work in or around; all are real paths. */
+export interface KeptFolders {
+  readonly dataDir: string
+  /** Of the settings file in use, by its name and by where links lead; empty where there is none. */
+  readonly configDirs: ReadonlyArray<string>
+}
+
+export interface ChosenWorkspace {
+  readonly workspace: string
+  /** What the log says, where it is not the folder that one might expect. */
+  readonly notice: string | null
+}
+
+/** The workspace that was asked for: it must be there, and be none of the folders an agent could do harm in. */
+export const givenWorkspace = (path: string, kept: KeptFolders, sources: Sources): Either.Either<string, string> => {
+  const real = realPath(path)
+  const stat = statSync(real, { throwIfNoEntry: false })
+  if (stat === undefined) return Either.left(`must be a folder that exists: there is no ${real}`)
+  if (!stat.isDirectory()) return Either.left(`must be a folder: ${real} is a file`)
+  const danger = dangerOf(real, kept, sources)
+  return danger === null ? Either.right(real) : Either.left(`must be a project's folder: ${real} ${danger}`)
+}
+
+/** The current folder, or `workspace` in the data folder where that is gone or would be dangerous. Nothing is created. */
+export const usualWorkspace = (kept: KeptFolders, sources: Sources): ChosenWorkspace => {
+  const current = sources.cwd === null ? null : realPath(sources.cwd)
+  const danger = current === null ? "was removed" : dangerOf(current, kept, sources)
+  if (current !== null && danger === null) return { workspace: current, notice: null }
+  const workspace = fallbackWorkspace(kept.dataDir)
+  return {
+    workspace,
+    notice: `The workspace is ${workspace}, since the current folder ${current ?? ""} ${danger}; set agent.workspace or SAGYO_WORKSPACE to choose one.`
+  }
+}
+
+export const fallbackWorkspace = (dataDir: string): string => join(dataDir, "workspace")
+
+const dangerOf = (folder: string, kept: KeptFolders, { home, tmp, platform, env }: Sources): string | null => {
+  if (folder === parse(folder).root) return "is the file system's root"
+  if (home !== null && within(realPath(home), folder)) return "is your home folder or holds it"
+  if ([tmp, "/tmp", "/var/tmp"].some((each) => realPath(each) === folder)) return "is the temporary folder"
+  const system = systemFolders(platform, env).find((each) => within(folder, each) || within(folder, realPath(each)))
+  if (system !== undefined && !exempt.some((each) => within(folder, each))) return `is in the system folder ${system}`
+  const meets = (other: string) => (within(other, folder) ? "holds" : within(folder, other) ? "lies in" : null)
+  const data = meets(kept.dataDir)
+  if (data !== null) return `${data} the data folder ${kept.dataDir}`
+  const config = kept.configDirs.find((each) => meets(each) !== null)
+  return config === undefined
+    ? null
+    : `${meets(config)} the folder of the settings file ${config} (a settings file elsewhere, named with --config, frees it)`
+}
+
+const systemFolders = (platform: NodeJS.Platform, env: Sources["env"]): ReadonlyArray<string> => {
+  if (platform === "win32")
+    return [env.SystemRoot, env.ProgramFiles, env["ProgramFiles(x86)"], env.ProgramData].filter(
+      (each) => each !== undefined
+    )
+  const unix = [
+    "/usr",
+    "/etc",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/boot",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/run",
+    "/var/log",
+    "/var/cache",
+    "/var/run",
+    "/var/spool"
+  ]
+  return platform === "darwin" ? [...unix, "/System", "/Library", "/Applications", "/private/etc"] : unix
+}
+
+/** People's own folders inside those: removable disks, FreeBSD's homes. */
+const exempt = ["/run/media", "/usr/home"]
+
+/** The folders of a settings file: where it was named, and where it really lies. */
+export const foldersOf = (file: string | null): ReadonlyArray<string> =>
+  file === null ? [] : [...new Set([realPath(dirname(file)), dirname(realPath(file))])]
+
+/** Whether others need the folder too, so that it cannot be hidden whole from an agent's commands. */
+export const isShared = (folder: string, { home, tmp, platform, env }: Sources): boolean =>
+  [...(home === null ? [] : [home]), tmp, "/tmp", "/var/tmp"].some((each) => within(realPath(each), folder)) ||
+  systemFolders(platform, env).some((each) => within(each, folder) || folder === realPath(each))
