@@ -14,6 +14,7 @@ export const checkRequest = (
     const images = yield* Effect.either(validate(request.images))
     const sessionId = request.sessionId === null ? Option.some(null) : decodeSessionId(request.sessionId.toLowerCase())
     const problems = [
+      ...(request.problems ?? []),
       ...(request.request.trim() === "" ? [blank] : []),
       ...(Option.isNone(sessionId) ? [badSessionId] : []),
       ...(request.temperature !== null && !inRange(request.temperature) ? [temperature] : []),

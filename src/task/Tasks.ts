@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Option, type Stream } from "effect"
 import type { Caller } from "../domain/Caller.ts"
-import type { RequestRefused } from "../domain/Problem.ts"
+import type { Problem, RequestRefused } from "../domain/Problem.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { Task, TaskStatus } from "../domain/Task.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
@@ -18,6 +18,8 @@ export interface TaskRequest {
   readonly temperature: number | null
   readonly images: ReadonlyArray<ImageInput>
   readonly caller: Caller
+  /** What was wrong with it before it had the right types: it is refused, with these and with what its values add. */
+  readonly problems?: ReadonlyArray<Problem>
 }
 
 export interface TaskFilter {

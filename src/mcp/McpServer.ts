@@ -1,0 +1,183 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCRequest,
+  type JsonSchemaValidator,
+  type McpRequestContext,
+  type McpServerFactory,
+  ProtocolError,
+  type Result,
+  Server,
+  type ServerContext,
+  type StandardSchemaV1,
+  type Tool
+} from "@modelcontextprotocol/server"
+import { Cause, Effect } from "effect"
+import manifest from "../../package.json" with { type: "json" }
+import { AppConfig } from "../config/AppConfig.ts"
+import type { Caller } from "../domain/Caller.ts"
+import type { StoreFailed } from "../store/StoreFailed.ts"
+import type { Tasks } from "../task/Tasks.ts"
+import { ErrorCode, isObject, type JsonObject } from "./JsonRpc.ts"
+import {
+  InternalFailure,
+  protocolErrorOf,
+  type TaskNotFound,
+  TasksUndeclared,
+  type ToolNotFound,
+  tasksExtension
+} from "./Refusals.ts"
+import { acceptedText } from "./StatusText.ts"
+import { cancelTask, createTaskResult, declaresTasks, getTask, updateTask } from "./TasksExtension.ts"
+import type { ToolAnswer, ToolSet } from "./Tools.ts"
+
+export const serverInfo = { name: manifest.name, version: manifest.version }
+
+/** Hosts hand this to their models. */
+const instructions =
+  "Call agent_run with a request in plain words to hand work over; it answers at once with a task_id. " +
+  "Then call agent_status with that task_id every second or so until status is completed, failed or cancelled, and read its result."
+
+const toolListLifetime = 3_600_000
+
+type Handled = Effect.Effect<
+  Result,
+  TaskNotFound | ToolNotFound | TasksUndeclared | InternalFailure | StoreFailed,
+  Tasks | AppConfig
+>
+
+/** What a server is made of. `run` leads from the SDK's callbacks back into the program. */
+export interface ServerParts {
+  readonly tools: ToolSet
+  readonly callerOf: (context: McpRequestContext) => Caller
+  readonly run: <A, E>(effect: Effect.Effect<A, E, Tasks | AppConfig>) => Promise<A>
+}
+
+/** Makes the server that both transports and both eras share: one for a pipe, one for each HTTP request. */
+export const serverFactory =
+  ({ tools, callerOf, run }: ServerParts): McpServerFactory =>
+  (context) => {
+    const modern = context.era === "modern"
+    const caller = callerOf(context)
+    const server = new AgentServer(serverInfo, {
+      capabilities: { tools: {}, ...(modern && { extensions: { [tasksExtension]: {} } }) },
+      instructions,
+      cacheHints: { "tools/list": { ttlMs: toolListLifetime, cacheScope: "public" } },
+      jsonSchemaValidator: noValidator
+    })
+    const declared = (request: ServerContext) =>
+      modern && declaresTasks(envelopeOf(request)[CLIENT_CAPABILITIES_META_KEY])
+    const answer = (handled: Handled) => run(settled(handled))
+
+    const definitions: Array<Tool> = tools.definitions.map((definition) => ({ ...definition }))
+    server.setRequestHandler("tools/list", () => ({ tools: definitions }))
+    server.setRequestHandler("tools/call", { params: anyParams }, ({ name, arguments: input }, request) =>
+      answer(Effect.flatMap(tools.call(String(name), input, caller), (answer) => toolResult(answer, declared(request))))
+    )
+    if (modern) {
+      const onTask = (method: string, handle: (taskId: string, caller: Caller) => Handled) =>
+        server.setRequestHandler(method, { params: taskIdParams }, ({ taskId }, request) =>
+          answer(declared(request) ? handle(taskId, caller) : new TasksUndeclared())
+        )
+      onTask("tasks/get", getTask)
+      onTask("tasks/update", updateTask)
+      onTask("tasks/cancel", cancelTask)
+    }
+    return server
+  }
+
+const envelopeOf = (request: ServerContext): JsonObject => ({ ...request.mcpReq.envelope })
+
+const toolResult = (answer: ToolAnswer, asTask: boolean) =>
+  Effect.map(AppConfig, (settings): Result => {
+    if (answer._tag === "Text") return textResult(answer.text, answer.isError)
+    return asTask ? createTaskResult(answer.task, settings) : textResult(acceptedText(answer.task, settings.locale))
+  })
+
+const textResult = (text: string, isError = false): Result => ({
+  content: [{ type: "text", text }],
+  ...(isError && { isError })
+})
+
+/** Whatever goes wrong becomes the protocol's error; of a defect the client learns nothing. */
+const settled = (handled: Handled) =>
+  handled.pipe(
+    Effect.catchAllDefect((defect) =>
+      Effect.logError("a request died", Cause.die(defect)).pipe(Effect.zipRight(new InternalFailure()))
+    ),
+    Effect.catchAll((error) => Effect.flatMap(AppConfig, ({ locale }) => Effect.fail(protocolErrorOf(error, locale))))
+  )
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
+
+/** Where the SDK's own wrapping of handlers is not what the protocol or the contract asks for. */
+class AgentServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const wrap = (inner: Handler): Handler => super._wrapHandler(method, inner)
+    return method === "tools/call" ? wrapToolsCall(wrap, handler) : invalidParamsOf(method, wrap(handler))
+  }
+}
+
+/**
+ * The SDK refuses arguments that are no object, which are a tool error here, and puts `content` into a
+ * CreateTaskResult: both pass by it.
+ */
+const wrapToolsCall =
+  (wrap: (inner: Handler) => Handler, handler: Handler): Handler =>
+  async (request, context) => {
+    if (typeof request.params?.name !== "string") {
+      throw new ProtocolError(ErrorCode.invalidParams, "Invalid params for tools/call: name must be a string")
+    }
+    let created: Result | undefined
+    const wrapped = wrap(async (_, inner) => {
+      const result = await handler(request, inner)
+      if (result.resultType !== "task") return result
+      created = result
+      return { content: [] }
+    })
+    const result = await wrapped({ ...request, params: { ...request.params, arguments: {} } }, context)
+    return created ?? result
+  }
+
+/** The SDK answers params that do not fit its schema with an internal error, an `initialize` without a version as well. */
+const invalidParamsOf =
+  (method: string, wrapped: Handler): Handler =>
+  async (request, context) => {
+    const unversioned = method === "initialize" && typeof request.params?.protocolVersion !== "string"
+    const mended = unversioned ? { ...request, params: { ...request.params, protocolVersion: "" } } : request
+    try {
+      return await wrapped(mended, context)
+    } catch (error) {
+      throw error instanceof ProtocolError
+        ? error
+        : new ProtocolError(ErrorCode.invalidParams, `Invalid params for ${method}`)
+    }
+  }
+
+/** A schema of the kind that the SDK takes, for params that it has already looked at or that are read here. */
+const paramsSchema = <A>(
+  read: (params: JsonObject) => A | undefined,
+  expected: string
+): StandardSchemaV1<unknown, A> => ({
+  "~standard": {
+    version: 1,
+    vendor: manifest.name,
+    validate: (params: unknown) => {
+      const value = read(isObject(params) ? params : {})
+      return value === undefined ? { issues: [{ message: expected }] } : { value }
+    }
+  }
+})
+
+const anyParams = paramsSchema((params) => params, "params must be an object")
+
+const taskIdParams = paramsSchema(
+  ({ taskId }) => (typeof taskId === "string" ? { taskId } : undefined),
+  "taskId must be a string"
+)
+
+/** Nothing here asks the SDK to validate by JSON Schema, and its own validator is costly to make. */
+const noValidator = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (input) => ({ valid: true, data: input as T, errorMessage: undefined })
+}

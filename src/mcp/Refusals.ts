@@ -1,0 +1,67 @@
+import { MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server"
+import { Data } from "effect"
+import type { RequestRefused } from "../domain/Problem.ts"
+import type { Bilingual, Locale } from "../domain/Settings.ts"
+import type { StoreFailed } from "../store/StoreFailed.ts"
+import { ErrorCode } from "./JsonRpc.ts"
+
+/** No such task, or none any more, or one that the caller may not see: nobody can tell which. */
+export class TaskNotFound extends Data.TaggedError("TaskNotFound")<{ readonly taskId: string }> {}
+
+export class ToolNotFound extends Data.TaggedError("ToolNotFound")<{ readonly name: string }> {}
+
+/** A `tasks/*` request of a client that did not declare the extension in it. */
+export class TasksUndeclared extends Data.TaggedError("TasksUndeclared") {}
+
+/** A defect; its cause is in the log and nowhere else. */
+export class InternalFailure extends Data.TaggedError("InternalFailure") {}
+
+export const tasksExtension = "io.modelcontextprotocol/tasks"
+
+/** The sentences of a tool error, one line for each problem. */
+export const sentencesOf = (error: RequestRefused | StoreFailed, locale: Locale): string =>
+  error._tag === "RequestRefused" ? error.sentences(locale) : storeSentences[error.reason][locale]
+
+/** The one table from what may go wrong to what a client is answered outside of a tool's result. */
+export const protocolErrorOf = (
+  error: TaskNotFound | ToolNotFound | TasksUndeclared | InternalFailure | StoreFailed,
+  locale: Locale
+): ProtocolError => {
+  switch (error._tag) {
+    case "TaskNotFound":
+      return new ProtocolError(ErrorCode.invalidParams, "Task not found")
+    case "ToolNotFound":
+      return new ProtocolError(ErrorCode.invalidParams, `Unknown tool: ${error.name}`)
+    case "TasksUndeclared":
+      return new MissingRequiredClientCapabilityError({
+        requiredCapabilities: { extensions: { [tasksExtension]: {} } }
+      })
+    case "StoreFailed":
+      return new ProtocolError(ErrorCode.internal, storeSentences[error.reason][locale])
+    case "InternalFailure":
+      return new ProtocolError(ErrorCode.internal, "Internal error")
+  }
+}
+
+const storeSentences: Readonly<Record<StoreFailed["reason"], Bilingual>> = {
+  full: {
+    ja: "保存できませんでした。ディスクに空きがありません。空きを作ってから、もう一度実行してください。",
+    en: "Nothing could be stored: the disk is full. Free some space and try again."
+  },
+  readonly: {
+    ja: "保存できませんでした。データフォルダに書き込めません。書き込み権限を確認してから、もう一度実行してください。",
+    en: "Nothing could be stored: the data folder cannot be written. Check its permissions and try again."
+  },
+  busy: {
+    ja: "保存できませんでした。ほかのプログラムがデータベースを使用中です。しばらくしてから、もう一度実行してください。",
+    en: "Nothing could be stored: another program holds the database. Try again in a moment."
+  },
+  damaged: {
+    ja: "データベースが壊れています。sagyo doctor を実行し、バックアップから復元してください。",
+    en: "The database is damaged. Run sagyo doctor and restore a backup."
+  },
+  io: {
+    ja: "データベースを読み書きできませんでした。ディスクとデータフォルダを確認し、sagyo doctor を実行してください。",
+    en: "The database could not be read or written. Check the disk and the data folder, and run sagyo doctor."
+  }
+}
