@@ -50,9 +50,11 @@ const logAgain = (error: OllamaError) =>
 const usageOf = (error: OllamaError): TokenUsage =>
   error._tag === "OllamaUnavailable" || error._tag === "OllamaStreamBroken" ? error.usage : { input: 0, output: 0 }
 
-const withUsage = (error: OllamaError, usage: TokenUsage): OllamaError => {
-  if (error._tag === "OllamaUnavailable") return new OllamaUnavailable({ ...error, usage })
-  return error._tag === "OllamaStreamBroken" ? new OllamaStreamBroken({ ...error, usage }) : error
+/** The same error with other counts, where it has any. */
+export const withUsage = (error: OllamaError, usage: TokenUsage): OllamaError => {
+  const { message } = error
+  if (error._tag === "OllamaUnavailable") return new OllamaUnavailable({ status: error.status, message, usage })
+  return error._tag === "OllamaStreamBroken" ? new OllamaStreamBroken({ message, usage }) : error
 }
 
 const sum = (left: TokenUsage, right: TokenUsage): TokenUsage => ({

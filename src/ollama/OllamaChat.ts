@@ -2,7 +2,8 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { Deferred, Effect, Stream } from "effect"
 import { ChatTurn } from "./ChatTurn.ts"
 import { NdjsonLines } from "./NdjsonLines.ts"
-import { type OllamaError, OllamaRefused, OllamaStreamBroken, OllamaUnavailable } from "./OllamaError.ts"
+import { withUsage } from "./OllamaBackOff.ts"
+import { type OllamaError, OllamaRefused, OllamaStreamBroken } from "./OllamaError.ts"
 import { type Asked, failureOf } from "./OllamaFailure.ts"
 import { bodyText, transportReason } from "./OllamaHttp.ts"
 import type { ChatReply } from "./OllamaSchema.ts"
@@ -58,7 +59,7 @@ const readTurn = Effect.fnUntraced(function* (
   const take = (line: string): Effect.Effect<void, OllamaError> => {
     if (turn.ended || line.trim() === "") return Effect.void
     const event = turn.add(line)
-    if (event._tag === "Error") return Effect.fail(counted(failureOf(200, event.message, asked), turn))
+    if (event._tag === "Error") return Effect.fail(withUsage(failureOf(200, event.message, asked), turn.usage))
     if (event._tag === "Garbage") return Effect.fail(broken(`the stream held what is no record: ${event.raw}`))
     const told = event.content + event.thinking === "" ? Effect.void : onDelta(event.content, event.thinking)
     return turn.ended ? Effect.zipRight(told, Deferred.succeed(ended, undefined)) : told
@@ -79,6 +80,3 @@ const readTurn = Effect.fnUntraced(function* (
   const held = turn.unknown === null ? "" : `; it held: ${turn.unknown}`
   return yield* broken(`the stream ended before its last record${held}`)
 })
-
-const counted = (error: OllamaError, turn: ChatTurn): OllamaError =>
-  error._tag === "OllamaUnavailable" ? new OllamaUnavailable({ ...error, usage: turn.usage }) : error

@@ -26,6 +26,13 @@ export interface ScriptedRequest {
   readonly finished: Promise<boolean>
 }
 
+/** Any request, such as `GET /api/version`. */
+export interface ScriptedExchange {
+  readonly route: string
+  /** Settles when the response is over: false where the client went away before its end. */
+  readonly finished: Promise<boolean>
+}
+
 /** A reply, or a function that makes one of the request, so that a script can react to tool results. */
 export type ScriptEntry = Reply | ((request: ScriptedRequest) => Reply | Promise<Reply>)
 
@@ -51,8 +58,8 @@ export interface ScriptedOllamaOptions {
 export class ScriptedOllama {
   /** Everything that was asked of `/api/chat`, in order. */
   readonly requests: Array<ScriptedRequest> = []
-  /** Path of every request, in order. */
-  readonly paths: Array<string> = []
+  /** Every request of any kind, in order. */
+  readonly exchanges: Array<ScriptedExchange> = []
   /** What was wrong with what was asked. */
   readonly problems: Array<string> = []
   models: ReadonlyArray<ScriptedModel>
@@ -60,6 +67,7 @@ export class ScriptedOllama {
   readonly #options: ScriptedOllamaOptions
   readonly #running = new Map<string, number>()
   readonly #arrivals: Array<Signal<ScriptedRequest>> = []
+  readonly #exchanged: Array<Signal<ScriptedExchange>> = []
   readonly #waits: Array<Signal<void>> = []
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy()) // the client left while it was still sending
@@ -97,6 +105,11 @@ export class ScriptedOllama {
     return signalAt(this.#arrivals, index).promise
   }
 
+  /** The request of any kind with this index, as soon as it has come in. */
+  exchange(index: number): Promise<ScriptedExchange> {
+    return signalAt(this.#exchanged, index).promise
+  }
+
   /** Settles when the reply to this chat has come to its first pause or hang. */
   async waiting(index: number): Promise<void> {
     return signalAt(this.#waits, index).promise
@@ -125,10 +138,10 @@ export class ScriptedOllama {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined) // a client that went away is seen by "close"
     const finished = closeOf(response).then(() => response.writableFinished)
-    const path = new URL(request.url ?? "/", "http://scripted").pathname
-    this.paths.push(path)
+    const route = `${request.method} ${request.url}`
     const body = await bodyOf(request)
-    const route = `${request.method} ${path}`
+    this.exchanges.push({ route, finished })
+    signalAt(this.#exchanged, this.exchanges.length - 1).resolve({ route, finished })
     if (route === "POST /api/chat") return this.#chat(request, response, body, finished)
     return play(this.#options.plain?.[route] ?? this.#plain(route, body), response, "", () => undefined)
   }
