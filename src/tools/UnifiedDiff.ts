@@ -1,0 +1,100 @@
+const CONTEXT = 3
+
+/** A text from `start` to `end` (indexes into the old text) gives way to another. */
+export interface Replacement {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+interface Change {
+  /** Index of the first line that changes. */
+  readonly at: number
+  readonly removed: ReadonlyArray<string>
+  readonly added: ReadonlyArray<string>
+}
+
+export const applyAll = (old: string, replacements: ReadonlyArray<Replacement>): string => {
+  let [result, at] = ["", 0]
+  for (const { start, end, text } of replacements) {
+    result += old.slice(at, start) + text
+    at = end
+  }
+  return result + old.slice(at)
+}
+
+/** Hunks of a unified diff for replacements in order, at most about `budget` characters. */
+export const unifiedDiff = (old: string, replacements: ReadonlyArray<Replacement>, budget: number): string => {
+  const lines = old.split("\n")
+  const changes = changesOf(old, lines, replacements)
+  const hunks: Array<string> = []
+  let [shift, used] = [0, 0]
+  for (const change of changes) {
+    const text = hunk(lines, change, shift)
+    shift += change.added.length - change.removed.length
+    used += text.length
+    if (used > budget) {
+      const rest = changes.length - hunks.length
+      hunks.push(hunks.length === 0 ? `${text.slice(0, budget)}\n… [the rest is cut]` : `… [${rest} more places]`)
+      break
+    }
+    hunks.push(text)
+  }
+  return hunks.join("\n")
+}
+
+/** Replacements that touch the same line are one change. */
+const changesOf = (old: string, lines: ReadonlyArray<string>, replacements: ReadonlyArray<Replacement>) => {
+  const changes: Array<Change> = []
+  let [line, lineStart] = [0, 0]
+  const advance = (position: number) => {
+    while (line < lines.length - 1 && lineStart + lines[line]!.length < position) {
+      lineStart += lines[line]!.length + 1
+      line++
+    }
+  }
+  for (let index = 0; index < replacements.length; ) {
+    advance(replacements[index]!.start)
+    const [first, from] = [line, lineStart]
+    const group: Array<Replacement> = []
+    let lineEnd = -1
+    for (let next = replacements[index]; next !== undefined && (group.length === 0 || next.start <= lineEnd); ) {
+      group.push({ start: next.start - from, end: next.end - from, text: next.text })
+      advance(next.end)
+      lineEnd = lineStart + lines[line]!.length
+      next = replacements[++index]
+    }
+    changes.push(trimmed(first, lines.slice(first, line + 1), applyAll(old.slice(from, lineEnd), group).split("\n")))
+  }
+  return changes
+}
+
+const trimmed = (at: number, removed: ReadonlyArray<string>, added: ReadonlyArray<string>): Change => {
+  const shorter = Math.min(removed.length, added.length)
+  let head = 0
+  while (head < shorter && removed[head] === added[head]) head++
+  let tail = 0
+  while (tail < shorter - head && removed.at(-1 - tail) === added.at(-1 - tail)) tail++
+  return {
+    at: at + head,
+    removed: removed.slice(head, removed.length - tail),
+    added: added.slice(head, added.length - tail)
+  }
+}
+
+const hunk = (lines: ReadonlyArray<string>, { at, removed, added }: Change, shift: number): string => {
+  const count = lines.at(-1) === "" ? lines.length - 1 : lines.length
+  const before = lines.slice(Math.max(0, at - CONTEXT), at)
+  const after = lines.slice(at + removed.length, Math.min(count, at + removed.length + CONTEXT))
+  const start = at - before.length + 1
+  const around = before.length + after.length
+  return [
+    `@@ -${start},${around + removed.length} +${start + shift},${around + added.length} @@`,
+    ...before.map((line) => ` ${line}`),
+    ...removed.map((line) => `-${line}`),
+    ...added.map((line) => `+${line}`),
+    ...after.map((line) => ` ${line}`)
+  ]
+    .map((line) => line.replace(/\r$/, ""))
+    .join("\n")
+}
