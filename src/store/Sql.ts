@@ -37,7 +37,7 @@ const client = (path: string) =>
     Layer.catchAllCause((cause) => Layer.fail(new StoreFailed({ reason: "io", cause })))
   )
 
-const make = Effect.gen(function* () {
+const open = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // set before anything that may wait: it blocks the thread, so it is short, and the rest of a wait is between tries
   yield* sql.unsafe("PRAGMA busy_timeout = 20")
@@ -57,7 +57,9 @@ const make = Effect.gen(function* () {
     )
   yield* immediate(migrate(sql))
   return Sql.of({ sql, immediate, read: inWords })
-}).pipe((opened) => inWords(opened))
+})
+
+const make = Effect.suspend(() => inWords(open))
 
 /** The mode is checked, since a file that others hold open, or a network folder, silently keeps its own. */
 const useWal = (sql: SqlClient.SqlClient) =>

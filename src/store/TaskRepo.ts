@@ -208,7 +208,11 @@ export class TaskRepo extends Context.Tag("sagyo/store/TaskRepo")<
             ])} ORDER BY seq DESC LIMIT ${query.limit}`
           ).pipe(Effect.map((rows) => rows.map(taskOf)))
         ),
-        take: committed(take).pipe(Effect.withSpan("TaskRepo.take")),
+        // a look that finds nothing must not wake those who wait for a change: the runner is one of them
+        take: immediate(take).pipe(
+          Effect.tap(Option.match({ onNone: () => Effect.void, onSome: () => changes.signal })),
+          Effect.withSpan("TaskRepo.take")
+        ),
         record: Effect.fn("TaskRepo.record")((id: TaskId, progress: TaskProgress) => committed(record(id, progress))),
         messages: Effect.fn("TaskRepo.messages")((id: TaskId) =>
           read(sql<{ body: string }>`SELECT body FROM messages WHERE task_id = ${id} ORDER BY seq`).pipe(

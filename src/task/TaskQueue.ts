@@ -70,7 +70,7 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
             const exit = yield* Effect.exit(restore(Effect.raceFirst(work, cancelWish(task))))
             // the end is tried until the store takes it, unless this process is asked to stop meanwhile
             const surely = <A, E>(effect: Effect.Effect<A, E>) =>
-              restore(Effect.retry(effect, Schedule.spaced("1 second")))
+              restore(Effect.orDie(Effect.retry(effect, Schedule.spaced("1 second"))))
             yield* Exit.match(exit, {
               onSuccess: Option.match({
                 onNone: () => surely(conclude(task, (history) => cancelled(history, task.settings.locale))),
