@@ -50,21 +50,33 @@ const variable = text("the name of an environment variable, without a value", /^
 const timer = (min: number) => duration(min, 24 * day)
 const age = duration(second, 36_500 * day)
 
+const tools = ["read_file", "list_files", "search_files", "write_file", "edit_file", "shell"] as const
+const command = text(
+  "the first words of one command, without operators such as && or |",
+  /^\s*[^\s;&|(){}`\n][^;&|(){}`\n]*$/
+)
+const glob = text(
+  "a pattern of paths below the workspace, such as src/ or docs/**/*.md",
+  /^(?![!#~])(?!.*(^|\/)\.{1,2}(\/|$))[^\s\p{Cc}]([^\p{Cc}]*[^\s\p{Cc}])?$/u
+)
+
 const RuleFields = Schema.Struct({
-  tool: checked(text("the name of a tool", /^(read_file|list_files|search_files|write_file|edit_file|shell)$/)),
-  command: Schema.optionalWith(checked(text("the first words of a command", /\S/)), { exact: true }),
-  path: Schema.optionalWith(checked(text("a path pattern", /\S/)), { exact: true }),
+  tool: checked(oneOf(...tools, "*")),
+  command: Schema.optionalWith(checked(command), { exact: true }),
+  path: Schema.optionalWith(checked(glob), { exact: true }),
   action: checked(oneOf("allow", "ask", "deny"))
 })
 export const toolRuleKeys = Object.keys(RuleFields.fields)
 
-// A condition that a tool's calls cannot have would make a rule that never matches.
+// A condition that a tool's calls cannot meet would make a rule that never matches.
 const matching = RuleFields.pipe(
   Schema.filter(({ tool, command, path }) => {
-    if (tool !== "shell" && command !== undefined)
+    const [takesCommand, takesPath] = [tool === "shell" || tool === "*", tool !== "shell"]
+    if (command !== undefined && !takesCommand)
       return { path: ["command"], message: "must stand only where tool is shell" }
-    return tool === "shell" && path !== undefined
-      ? { path: ["path"], message: "must not stand where tool is shell" }
+    if (path !== undefined && !takesPath) return { path: ["path"], message: "must not stand where tool is shell" }
+    return command !== undefined && path !== undefined
+      ? { path: ["path"], message: "must not stand beside command: no call has both" }
       : true
   })
 )

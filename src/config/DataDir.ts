@@ -1,7 +1,6 @@
-import { statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { Either } from "effect"
-import { realPath, within } from "./SettingsPath.ts"
+import { kindOf, realPath, within } from "./SettingsPath.ts"
 import type { Sources } from "./Sources.ts"
 
 /** Where data goes where nobody says so: `$XDG_DATA_HOME/sagyo`, or the platform's own place; null where there is no home folder. */
@@ -20,8 +19,8 @@ export const usableDataDir = (path: string, { home }: Sources): Either.Either<st
   // It is made private (mode 0700) and kept from the agent, so that it must not be a folder that others need.
   const needed = ["/tmp", "/var/tmp", "/etc", "/usr", ...(home === null ? [] : [join(home, "..")])].map(realPath)
   if (needed.some((folder) => within(folder, real))) return Either.left(`must be a folder of its own, not ${real}`)
-  const stat = statSync(real, { throwIfNoEntry: false })
-  return stat === undefined || stat.isDirectory()
+  const kind = kindOf(real)
+  return kind === "folder" || kind === "does not exist"
     ? Either.right(real)
-    : Either.left(`must be a folder: ${real} is a file`)
+    : Either.left(`must be a folder: ${real} ${kind === "file" ? "is a file" : kind}`)
 }

@@ -1,10 +1,10 @@
-import { statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Either } from "effect"
 import type { ConfigPath } from "./ConfigTree.ts"
 import { defaultDataDir, usableDataDir } from "./DataDir.ts"
 import type { Reading } from "./Reading.ts"
-import { absolute, path as pathRule } from "./SettingsPath.ts"
+import { absolute, kindOf, path as pathRule, realPath } from "./SettingsPath.ts"
+import type { Sources } from "./Sources.ts"
 import { foldersOf, givenWorkspace, isShared, type KeptFolders, usualWorkspace } from "./WorkspaceRule.ts"
 
 /** The folders and files of the settings; all are absolute, the folders real paths. */
@@ -35,12 +35,22 @@ export const chooseFolders = (reading: Reading): Folders => {
   return {
     dataDir,
     workspace: usual.workspace,
-    hidden: [...new Set([dataDir, ...kept.configDirs.filter((folder) => !isShared(folder, sources))])],
+    hidden: hiddenFolders(kept, sources),
     tokensFile: ownFile(reading, ["mcp", "http", "tokens_file"], values.mcp.http.tokens_file),
     logFile,
     auditFile,
     notices: usual.notice === null ? [] : [usual.notice]
   }
+}
+
+/**
+ * The data folder comes first. A settings folder that others need too stays in sight, as does the package: it holds no
+ * settings of the user's own, and often lies in the toolchain that commands run.
+ */
+const hiddenFolders = ({ dataDir, configDirs }: KeptFolders, sources: Sources): ReadonlyArray<string> => {
+  const packageRoot = sources.packageRoot === null ? null : realPath(sources.packageRoot)
+  const own = configDirs.filter((folder) => folder !== packageRoot && !isShared(folder, sources))
+  return [...new Set([dataDir, ...own])]
 }
 
 const usualDataDir = (reading: Reading): string => {
@@ -78,7 +88,5 @@ const chosen = (
 
 const ownFile = (reading: Reading, key: ConfigPath, written: string | null): string | null =>
   chosen(reading, "", key, written, (path) =>
-    statSync(path, { throwIfNoEntry: false })?.isDirectory()
-      ? Either.left(`must be a file: ${path} is a folder`)
-      : Either.right(path)
+    kindOf(path) === "folder" ? Either.left(`must be a file: ${path} is a folder`) : Either.right(path)
   )

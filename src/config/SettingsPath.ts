@@ -1,11 +1,11 @@
-import { realpathSync } from "node:fs"
+import { realpathSync, statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
 import { Either } from "effect"
 import { type Rule, shown } from "./Rule.ts"
 
 /** A path as it is written: one that means something else to a shell than it would here is refused. */
 export const path: Rule<string> = (value) => {
-  if (typeof value !== "string" || value.trim() === "" || hasControl(value)) {
+  if (typeof value !== "string" || value.trim() === "" || value.length > 4096 || hasControl(value)) {
     return Either.left(`must be a path, not ${shown(value)}`)
   }
   if (/^~[^/\\]/.test(value)) {
@@ -42,3 +42,13 @@ export const realPath = (path: string): string => {
 /** Whether `inner` is `outer` or below it. Both are absolute. */
 export const within = (inner: string, outer: string): boolean =>
   inner === outer || inner.startsWith(/[/\\]$/.test(outer) ? outer : join(outer, "/"))
+
+/** What is at a path, links followed; otherwise why that cannot be told, in words. */
+export const kindOf = (path: string): "folder" | "file" | "does not exist" | "cannot be looked at" => {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    return stat === undefined ? "does not exist" : stat.isDirectory() ? "folder" : "file"
+  } catch {
+    return "cannot be looked at"
+  }
+}

@@ -1,7 +1,7 @@
-import { statSync } from "node:fs"
-import { dirname, join, parse } from "node:path"
+import { dirname, parse } from "node:path"
 import { Either } from "effect"
-import { realPath, within } from "./SettingsPath.ts"
+import { fallbackWorkspace } from "./FallbackWorkspace.ts"
+import { kindOf, realPath, within } from "./SettingsPath.ts"
 import type { Sources } from "./Sources.ts"
 
 /** The folders of this process that an agent must not work in or around; all are real paths. */
@@ -20,9 +20,9 @@ export interface ChosenWorkspace {
 /** The workspace that was asked for: it must be there, and be none of the folders an agent could do harm in. */
 export const givenWorkspace = (path: string, kept: KeptFolders, sources: Sources): Either.Either<string, string> => {
   const real = realPath(path)
-  const stat = statSync(real, { throwIfNoEntry: false })
-  if (stat === undefined) return Either.left(`must be a folder that exists: there is no ${real}`)
-  if (!stat.isDirectory()) return Either.left(`must be a folder: ${real} is a file`)
+  const kind = kindOf(real)
+  if (kind !== "folder")
+    return Either.left(`must be a folder that is there: ${real} ${kind === "file" ? "is a file" : kind}`)
   const danger = dangerOf(real, kept, sources)
   return danger === null ? Either.right(real) : Either.left(`must be a project's folder: ${real} ${danger}`)
 }
@@ -39,15 +39,14 @@ export const usualWorkspace = (kept: KeptFolders, sources: Sources): ChosenWorks
   }
 }
 
-export const fallbackWorkspace = (dataDir: string): string => join(dataDir, "workspace")
-
 const dangerOf = (folder: string, kept: KeptFolders, { home, tmp, platform, env }: Sources): string | null => {
   if (folder === parse(folder).root) return "is the file system's root"
   if (home !== null && within(realPath(home), folder)) return "is your home folder or holds it"
   if ([tmp, "/tmp", "/var/tmp"].some((each) => realPath(each) === folder)) return "is the temporary folder"
-  const system = systemFolders(platform, env).find((each) => within(folder, each) || within(folder, realPath(each)))
-  if (system !== undefined && !exempt.some((each) => within(folder, each))) return `is in the system folder ${system}`
   const meets = (other: string) => (within(other, folder) ? "holds" : within(folder, other) ? "lies in" : null)
+  const system = systemFolders(platform, env).find((each) => meets(each) ?? meets(realPath(each)))
+  if (system !== undefined && !exempt.some((each) => within(folder, each)))
+    return `holds or lies in the system folder ${system}`
   const data = meets(kept.dataDir)
   if (data !== null) return `${data} the data folder ${kept.dataDir}`
   const config = kept.configDirs.find((each) => meets(each) !== null)
@@ -61,24 +60,8 @@ const systemFolders = (platform: NodeJS.Platform, env: Sources["env"]): Readonly
     return [env.SystemRoot, env.ProgramFiles, env["ProgramFiles(x86)"], env.ProgramData].filter(
       (each) => each !== undefined
     )
-  const unix = [
-    "/usr",
-    "/etc",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/boot",
-    "/dev",
-    "/proc",
-    "/sys",
-    "/run",
-    "/var/log",
-    "/var/cache",
-    "/var/run",
-    "/var/spool"
-  ]
+  const top = ["usr", "etc", "bin", "sbin", "lib", "lib32", "lib64", "boot", "dev", "proc", "sys", "run"]
+  const unix = [...top, "var/log", "var/cache", "var/run", "var/spool"].map((name) => `/${name}`)
   return platform === "darwin" ? [...unix, "/System", "/Library", "/Applications", "/private/etc"] : unix
 }
 

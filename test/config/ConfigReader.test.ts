@@ -102,7 +102,7 @@ describe("readConfig", () => {
       ["tools: { rules: { tool: shell } }", "tools.rules: must be a list"],
       ["tools: { rules: [shell] }", "tools.rules[0]: must be a section"],
       ["tools: { rules: [{ tool: shell }] }", "tools.rules[0].action: must be given"],
-      ["tools: { rules: [{ tool: shel, action: deny }] }", "tools.rules[0].tool: must be the name of a tool"],
+      ["tools: { rules: [{ tool: shel, action: deny }] }", "tools.rules[0].tool: must be read_file, list_files"],
       [
         "tools: { rules: [{ tool: shell, path: x, action: deny }] }",
         "tools.rules[0].path: must not stand where tool is shell"
@@ -110,6 +110,26 @@ describe("readConfig", () => {
       [
         "tools: { rules: [{ tool: read_file, command: x, action: deny }] }",
         "tools.rules[0].command: must stand only where tool is shell"
+      ],
+      [
+        "tools: { rules: [{ tool: '*', command: ls, path: x, action: deny }] }",
+        "tools.rules[0].path: must not stand beside command"
+      ],
+      [
+        "tools: { rules: [{ tool: shell, command: 'a && b', action: deny }] }",
+        "tools.rules[0].command: must be the first words"
+      ],
+      [
+        "tools: { rules: [{ tool: edit_file, path: ../x, action: deny }] }",
+        "tools.rules[0].path: must be a pattern of paths"
+      ],
+      [
+        "tools: { rules: [{ tool: edit_file, path: './src', action: deny }] }",
+        "tools.rules[0].path: must be a pattern of paths"
+      ],
+      [
+        "tools: { rules: [{ tool: edit_file, path: '!src', action: deny }] }",
+        "tools.rules[0].path: must be a pattern of paths"
       ],
       ["tools: { shell: { env: PATH } }", "tools.shell.env: must be a list"],
       ["tools: { shell: { env: [PATH=x] } }", "tools.shell.env[0]: must be the name of an environment variable"],
