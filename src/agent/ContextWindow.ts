@@ -86,8 +86,11 @@ export class ContextWindow {
   fit(): boolean {
     if (this.estimate() <= this.#budget) return false
     const goal = this.#budget * 0.6
-    const changed = [this.#shortenOld(goal), this.#dropOld(goal, 2), this.#shortenAll(), this.#dropOld(this.#budget, 1)]
-    return changed.includes(true)
+    let changed = this.#shortenOld(goal)
+    // shortening that leaves some room is enough; dropping costs more than tool output
+    if (this.estimate() > this.#budget * 0.8) changed = this.#dropOld(goal, 2) || changed
+    changed = this.#shortenAll() || changed
+    return this.#dropOld(this.#budget, 1) || changed
   }
 
   /**

@@ -1,5 +1,4 @@
 import type { Bilingual } from "../domain/Settings.ts"
-import type { OllamaError } from "../ollama/OllamaError.ts"
 import type { ToolOffer } from "../tools/ToolBox.ts"
 import type { Setback } from "./ToolCallReader.ts"
 
@@ -45,14 +44,6 @@ export const FailureText = {
       en: `The model ${model} produced no answer: ${en}${said}.`
     }
   },
-  /** `images` is how many images the call that failed had carried. */
-  ollama: (error: OllamaError, at: { readonly model: string; readonly numCtx: number; readonly images: number }) => {
-    const text = ollamaText(error, at)
-    const blamesImages =
-      at.images > 0 &&
-      (error._tag === "OllamaUnavailable" || error._tag === "OllamaRefused" || error._tag === "OllamaStreamBroken")
-    return blamesImages ? joined(text, IMAGE_HINT) : text
-  },
   /** Adds what mends the absence of tools that were not offered. */
   withWithheld: (text: Bilingual, withheld: ToolOffer["withheld"]): Bilingual =>
     withheld.reduce(
@@ -65,7 +56,7 @@ export const FailureText = {
     )
 }
 
-const joined = (first: Bilingual, second: Bilingual): Bilingual => ({
+export const joined = (first: Bilingual, second: Bilingual): Bilingual => ({
   ja: first.ja + second.ja,
   en: first.en + second.en
 })
@@ -100,55 +91,5 @@ const USELESS: Readonly<Record<Setback, Bilingual>> = {
   badToolCall: {
     ja: "Ollama が読み取れないツール呼び出しを書き続けました。ツール呼び出しに強いモデルを選んでください (ollama.model)",
     en: "it kept writing tool calls that Ollama cannot read. Choose a model that is better at calling tools (ollama.model)"
-  }
-}
-
-const IMAGE_HINT: Bilingual = {
-  ja: " 壊れた画像や、小さすぎる・大きすぎる画像が原因のことがあります。画像なし、または別の大きさで試してください。",
-  en: " A damaged, very small or very large image can cause this: try without images, or with images of another size."
-}
-
-const ollamaText = (
-  error: OllamaError,
-  at: { readonly model: string; readonly numCtx: number; readonly images: number }
-): Bilingual => {
-  switch (error._tag) {
-    case "OllamaUnreachable":
-      return {
-        ja: `Ollama に接続できません: ${error.baseUrl} (${error.reason})。\`ollama serve\` で起動するか、ollama.base_url を確認してください。`,
-        en: `Ollama does not answer at ${error.baseUrl} (${error.reason}). Start it with \`ollama serve\`, or check ollama.base_url.`
-      }
-    case "OllamaModelMissing":
-      return {
-        ja: `モデル ${error.model} がありません (${error.message})。\`ollama pull ${error.model}\` で取得するか、別のモデルを選んでください (ollama.model)。`,
-        en: `The model ${error.model} is not there (${error.message}). Get it with \`ollama pull ${error.model}\`, or choose another one (ollama.model).`
-      }
-    case "OllamaUnsupported":
-      return {
-        ja: `モデル ${error.model} は ${error.capability} に対応していません (${error.message})。対応したモデルを選んでください (ollama.model)。`,
-        en: `The model ${error.model} has no ${error.capability} capability (${error.message}). Choose a model that has it (ollama.model).`
-      }
-    case "OllamaContextExceeded":
-      return joined(FailureText.contextOverflow(at.numCtx, at.images), {
-        ja: ` (${error.message})`,
-        en: ` (${error.message})`
-      })
-    case "OllamaBadToolCall":
-      return FailureText.useless("badToolCall", at.model, error.message)
-    case "OllamaUnavailable":
-      return {
-        ja: `Ollama が応答を返せない状態が続きました${error.status === null ? "" : ` (HTTP ${error.status})`}: ${error.message}。\`ollama ps\` と Ollama のログを確認して、もう一度試してください。`,
-        en: `Ollama stayed unable to answer${error.status === null ? "" : ` (HTTP ${error.status})`}: ${error.message}. Look at \`ollama ps\` and at Ollama's log, then try again.`
-      }
-    case "OllamaStreamBroken":
-      return {
-        ja: `Ollama の応答が途中で途切れました: ${error.message}。Ollama のログを確認して、もう一度試してください。`,
-        en: `Ollama's answer broke off: ${error.message}. Look at Ollama's log, then try again.`
-      }
-    case "OllamaRefused":
-      return {
-        ja: `Ollama が呼び出しを拒否しました (HTTP ${error.status}): ${error.message}。ollama.base_url と ollama.model を確認してください。`,
-        en: `Ollama refused the call (HTTP ${error.status}): ${error.message}. Check ollama.base_url and ollama.model.`
-      }
   }
 }

@@ -6,6 +6,7 @@ import type { ChatReply, ChatRequest } from "../ollama/OllamaSchema.ts"
 import type { StoreFailed } from "../store/Sql.ts"
 import { FailureText } from "./FailureText.ts"
 import type { Job } from "./Job.ts"
+import { ollamaFailureText } from "./OllamaFailureText.ts"
 import { WorkFailed } from "./WorkFailed.ts"
 
 /** A turn of the model, with what is still to be written down of it. */
@@ -28,7 +29,7 @@ export const askModel = Effect.fn("AgentLoop.ask")(function* (job: Job) {
     if (turn._tag === "Asked") return turn.turn
     yield* job.record({ usage: turn.usage, events: turn.events })
     const mended = turn.overflow !== null && shortenings < MAX_SHORTENINGS && job.window.refused(turn.overflow)
-    if (!mended) return yield* new WorkFailed({ text: turn.text })
+    if (!mended) return yield* new WorkFailed({ text: turn.text() })
   }
 })
 
@@ -38,7 +39,8 @@ type Attempt =
       readonly _tag: "Refused"
       readonly usage: TokenUsage
       readonly events: ReadonlyArray<AuditEvent>
-      readonly text: WorkFailed["text"]
+      /** Told when it is known what the window has learnt of it. */
+      readonly text: () => WorkFailed["text"]
       /** What was said of a prompt that did not fit; null where something else was wrong. */
       readonly overflow: string | null
     }
@@ -65,7 +67,7 @@ const askOnce = (job: Job): Effect.Effect<Attempt, StoreFailed> =>
         _tag: "Refused",
         usage,
         events: [eventOf(job, { ...detail, error: overflow })],
-        text: FailureText.contextOverflow(job.window.numCtx, imagesIn(job)),
+        text: () => FailureText.contextOverflow(job.window.numCtx, imagesIn(job)),
         overflow
       }
     })
@@ -75,17 +77,11 @@ const failedAttempt = (job: Job, error: OllamaError, ms: number): Attempt => {
   const usage = "usage" in error ? error.usage : { input: 0, output: 0 }
   const events = [eventOf(job, { ms, error: `${error._tag}: ${reasonOf(error)}` })]
   if (error._tag === "OllamaBadToolCall") return { _tag: "Asked", turn: { said: Either.left(error), usage, events } }
-  const at = { model: job.model.name, numCtx: job.window.numCtx, images: imagesIn(job) }
-  const overflow = error._tag === "OllamaContextExceeded" || NO_QUERY.test(reasonOf(error)) ? reasonOf(error) : null
-  const text =
-    overflow !== null && error._tag !== "OllamaContextExceeded"
-      ? FailureText.contextOverflow(at.numCtx, at.images)
-      : FailureText.ollama(error, at)
+  const overflow = error._tag === "OllamaContextExceeded" ? error.message : null
+  const at = () => ({ model: job.model.name, numCtx: job.window.numCtx, images: imagesIn(job) })
+  const text = () => ollamaFailureText(error, at())
   return { _tag: "Refused", usage, events, text, overflow }
 }
-
-/** What some servers say when they have dropped even the request to make room. */
-const NO_QUERY = /no user query found/i
 
 const reasonOf = (error: OllamaError): string => (error._tag === "OllamaUnreachable" ? error.reason : error.message)
 

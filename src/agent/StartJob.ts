@@ -11,6 +11,7 @@ import { FailureText } from "./FailureText.ts"
 import type { Job } from "./Job.ts"
 import { Limits } from "./Limits.ts"
 import { usableModel } from "./ModelCheck.ts"
+import { ollamaFailureText } from "./OllamaFailureText.ts"
 import { systemPrompt } from "./Prompt.ts"
 import { answerOpenCalls } from "./ToolTurn.ts"
 import { WorkFailed } from "./WorkFailed.ts"
@@ -36,9 +37,7 @@ export const startJob = Effect.fn("AgentLoop.start")(function* (task: RunnableTa
   const info = yield* ollama
     .show(baseUrl, name)
     .pipe(
-      Effect.mapError(
-        (error) => new WorkFailed({ text: FailureText.ollama(error, { model: name, numCtx, images: 0 }) })
-      )
+      Effect.mapError((error) => new WorkFailed({ text: ollamaFailureText(error, { model: name, numCtx, images: 0 }) }))
     )
   const model = yield* usableModel(task.settings.ollama, info)
   const own = [...stored.own, ...(yield* answerOpenCalls({ task, tools, record }, stored.openCalls))]
