@@ -12,7 +12,6 @@ import {
   type Tool
 } from "@modelcontextprotocol/server"
 import { Cause, Effect } from "effect"
-import manifest from "../../package.json" with { type: "json" }
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
@@ -26,11 +25,10 @@ import {
   type ToolNotFound,
   tasksExtension
 } from "./Refusals.ts"
+import { serverInfo } from "./ServerInfo.ts"
 import { acceptedText } from "./StatusText.ts"
 import { cancelTask, createTaskResult, declaresTasks, getTask, updateTask } from "./TasksExtension.ts"
 import type { ToolAnswer, ToolSet } from "./Tools.ts"
-
-export const serverInfo = { name: manifest.name, version: manifest.version }
 
 /** Hosts hand this to their models. */
 const instructions =
@@ -160,7 +158,7 @@ const paramsSchema = <A>(
 ): StandardSchemaV1<unknown, A> => ({
   "~standard": {
     version: 1,
-    vendor: manifest.name,
+    vendor: serverInfo.name,
     validate: (params: unknown) => {
       const value = read(isObject(params) ? params : {})
       return value === undefined ? { issues: [{ message: expected }] } : { value }

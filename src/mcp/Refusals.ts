@@ -13,6 +13,11 @@ export class ToolNotFound extends Data.TaggedError("ToolNotFound")<{ readonly na
 /** A `tasks/*` request of a client that did not declare the extension in it. */
 export class TasksUndeclared extends Data.TaggedError("TasksUndeclared") {}
 
+export class InvalidParams extends Data.TaggedError("InvalidParams")<{ readonly message: string }> {}
+
+/** As many subscriptions are open as may be. */
+export class TooManySubscriptions extends Data.TaggedError("TooManySubscriptions") {}
+
 /** A defect; its cause is in the log and nowhere else. */
 export class InternalFailure extends Data.TaggedError("InternalFailure") {}
 
@@ -24,7 +29,14 @@ export const sentencesOf = (error: RequestRefused | StoreFailed, locale: Locale)
 
 /** The one table from what may go wrong to what a client is answered outside of a tool's result. */
 export const protocolErrorOf = (
-  error: TaskNotFound | ToolNotFound | TasksUndeclared | InternalFailure | StoreFailed,
+  error:
+    | TaskNotFound
+    | ToolNotFound
+    | TasksUndeclared
+    | InvalidParams
+    | TooManySubscriptions
+    | InternalFailure
+    | StoreFailed,
   locale: Locale
 ): ProtocolError => {
   switch (error._tag) {
@@ -36,6 +48,10 @@ export const protocolErrorOf = (
       return new MissingRequiredClientCapabilityError({
         requiredCapabilities: { extensions: { [tasksExtension]: {} } }
       })
+    case "InvalidParams":
+      return new ProtocolError(ErrorCode.invalidParams, `Invalid params: ${error.message}`)
+    case "TooManySubscriptions":
+      return new ProtocolError(ErrorCode.internal, "Subscription limit reached")
     case "StoreFailed":
       return new ProtocolError(ErrorCode.internal, storeSentences[error.reason][locale])
     case "InternalFailure":

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
-import { Deferred, Effect, FiberSet, Runtime } from "effect"
+import { Deferred, type Duration, Effect, FiberSet, Runtime } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { Tasks } from "../task/Tasks.ts"
@@ -9,6 +9,7 @@ import { serverFactory } from "./McpServer.ts"
 import { messageLimit } from "./MessageLimit.ts"
 import { type EraChannel, StdioEras } from "./StdioEras.ts"
 import { StdioLines } from "./StdioLines.ts"
+import { makeStdioSubscriptions } from "./StdioSubscriptions.ts"
 import { agentTools } from "./Tools.ts"
 
 /** How long the end waits for answers that are being worked out, and then for the reader to take them. */
@@ -36,7 +37,8 @@ export const serve = (input: Readable, output: Writable): Effect.Effect<void, ne
       if (output.writable) output.write(`${JSON.stringify(message)}\n`)
       if (output.writableLength > writeAhead) input.pause()
     }
-    const eras = new StdioEras(write)
+    const subscriptions = yield* makeStdioSubscriptions(caller, write, roomIn(output))
+    const eras = new StdioEras(write, subscriptions.take)
     const limit = messageLimit(mcp.images)
     const lines = new StdioLines(
       limit,
@@ -51,9 +53,10 @@ export const serve = (input: Readable, output: Writable): Effect.Effect<void, ne
         Effect.sync(() => serveStdio(factory, { transport, onerror })),
         (server) => Effect.promise(() => server.close())
       )
-    yield* Effect.acquireRelease(Effect.void, () => flushed(output))
+    yield* Effect.addFinalizer(() => flushed(output))
     yield* Effect.all([serveEra(eras.modern), serveEra(eras.legacy)])
-    yield* Effect.acquireRelease(Effect.void, () => answered(eras))
+    yield* Effect.addFinalizer(() => answered(eras))
+    yield* Effect.addFinalizer(() => within(lastAnswers, subscriptions.end))
     yield* listening(input, output, lines, () => Deferred.unsafeDone(ended, Effect.void))
     yield* Deferred.await(ended)
   }).pipe(Effect.scoped, Effect.withSpan("Stdio.serve"))
@@ -87,13 +90,32 @@ const listening = (input: Readable, output: Writable, lines: StdioLines, end: ()
 
 /** Waits, for a while, until every request that was read has its answer. */
 const answered = (eras: StdioEras) =>
-  Effect.forEach([eras.modern, eras.legacy], (channel) =>
-    Effect.async<void>((resume) => channel.whenIdle(() => resume(Effect.void)))
-  ).pipe(Effect.interruptible, Effect.timeoutOption(lastAnswers))
+  within(
+    lastAnswers,
+    Effect.forEach([eras.modern, eras.legacy], (channel) =>
+      Effect.async<void>((resume) => channel.whenIdle(() => resume(Effect.void)))
+    )
+  )
 
 /** Waits, for a while, until the reader has taken what was written. */
 const flushed = (output: Writable) =>
-  Effect.async<void>((resume) => {
-    if (output.writable) output.write("", () => resume(Effect.void))
-    else resume(Effect.void)
-  }).pipe(Effect.interruptible, Effect.timeoutOption(lastBytes))
+  within(
+    lastBytes,
+    Effect.async<void>((resume) => {
+      if (output.writable) output.write("", () => resume(Effect.void))
+      else resume(Effect.void)
+    })
+  )
+
+/** Waits while what was written has not been taken. */
+const roomIn = (output: Writable): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    if (!output.writable || !output.writableNeedDrain) return resume(Effect.void)
+    const onDrain = () => resume(Effect.void)
+    output.once("drain", onDrain)
+    return Effect.sync(() => output.off("drain", onDrain))
+  })
+
+/** Finalizers cannot be interrupted, but what they wait for can. */
+const within = (time: Duration.DurationInput, waiting: Effect.Effect<unknown>): Effect.Effect<void> =>
+  waiting.pipe(Effect.interruptible, Effect.timeoutOption(time), Effect.asVoid)

@@ -15,9 +15,7 @@ import {
   type RequestId,
   readMessage
 } from "./JsonRpc.ts"
-
-/** The version of the modern era; the others belong to the `initialize` era. */
-export const modernVersion = "2026-07-28"
+import { modernVersion } from "./Versions.ts"
 
 /** Half a pipe: what one era's server reads and writes. */
 export class EraChannel implements Transport {
@@ -44,7 +42,10 @@ export class EraChannel implements Transport {
   }
 
   deliver(message: Message): void {
-    if (message.id !== undefined) this.#inFlight.set(message.id, (this.#inFlight.get(message.id) ?? 0) + 1)
+    // A subscription is answered when the server ends, and so not waited for.
+    if (message.id !== undefined && message.method !== "subscriptions/listen") {
+      this.#inFlight.set(message.id, (this.#inFlight.get(message.id) ?? 0) + 1)
+    }
     // A request that was cancelled is not answered.
     const cancelled = message.method === "notifications/cancelled" ? message.params?.requestId : undefined
     this.onmessage?.(message as JSONRPCMessage)
@@ -75,9 +76,12 @@ export class StdioEras {
   readonly modern: EraChannel
   readonly legacy: EraChannel
   readonly #write: (message: object) => void
+  readonly #take: (message: Message) => boolean
 
-  constructor(write: (message: object) => void) {
+  /** What `take` takes of the modern messages does not reach the SDK. */
+  constructor(write: (message: object) => void, take: (message: Message) => boolean) {
     this.#write = write
+    this.#take = take
     this.modern = new EraChannel(write)
     this.legacy = new EraChannel(write)
   }
@@ -93,13 +97,17 @@ export class StdioEras {
     const meta = isObject(message.params?._meta) ? message.params._meta : {}
     if (Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY)) {
       const fault = message.id === undefined ? undefined : envelopeFault(meta, message.id)
-      if (fault === undefined) this.modern.deliver(message)
+      if (fault === undefined) this.#toModern(message)
       else this.#write(fault)
     } else {
       // A modern client's cancel carries no `_meta`; only the era that knows the request heeds it.
-      if (message.method === "notifications/cancelled") this.modern.deliver(stamped(message))
+      if (message.method === "notifications/cancelled") this.#toModern(stamped(message))
       this.legacy.deliver(message)
     }
+  }
+
+  #toModern(message: Message): void {
+    if (!this.#take(message)) this.modern.deliver(message)
   }
 }
 

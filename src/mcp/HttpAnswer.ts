@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Effect, Stream } from "effect"
+import type { HttpRefused } from "./HttpRefused.ts"
+import { isObject } from "./JsonRpc.ts"
+
+/** What a client takes, by its `Accept`; without one it takes everything. */
+export interface Accepted {
+  /** It would have JSON where there is a choice. */
+  readonly json: boolean
+  /** It named event streams itself. */
+  readonly streams: boolean
+  /** It would not refuse one. */
+  readonly mayStream: boolean
+}
+
+export const acceptedBy = (accept: string | undefined): Accepted => {
+  const types = new Set(
+    (accept ?? "*/*")
+      .toLowerCase()
+      .split(",")
+      .filter((range) => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
+      .map((range) => range.split(";", 1)[0]?.trim())
+  )
+  const all = types.has("*/*")
+  return {
+    json: all || types.has("application/json") || types.has("application/*"),
+    streams: types.has("text/event-stream"),
+    mayStream: all || types.has("text/event-stream") || types.has("text/*")
+  }
+}
+
+const streamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+}
+
+/** For how long what a refused client still sends is read and dropped, so that it gets to see the answer. */
+const lingering = 1000
+
+/**
+ * Writes a refusal. Where it closes the connection, the rest of the request is dropped for a while first: closing
+ * on data that nobody has read would take the answer away from the client.
+ */
+export const writeRefusal = (request: IncomingMessage, response: ServerResponse, refusal: HttpRefused): void => {
+  if (response.headersSent || response.destroyed) return
+  const body = Buffer.from(JSON.stringify(refusal.reply))
+  response.writeHead(refusal.status, {
+    ...refusal.headers,
+    "content-type": "application/json",
+    "content-length": body.length
+  })
+  if (request.complete || refusal.headers.connection !== "close") {
+    response.end(body)
+    return
+  }
+  response.write(body)
+  const end = () => {
+    clearTimeout(timer)
+    request.off("end", end).off("close", end)
+    response.end(() => request.destroy())
+  }
+  const timer = setTimeout(end, lingering)
+  request.on("end", end).on("close", end).resume()
+}
+
+export const writeJson = (response: ServerResponse, status: number, value: object): void => {
+  if (response.headersSent || response.destroyed) return
+  const body = Buffer.from(JSON.stringify(value))
+  response.writeHead(status, { "content-type": "application/json", "content-length": body.length })
+  response.end(body)
+}
+
+/** Writes the SDK's answer to one request in the form that the client takes. */
+export const writeAnswer = (response: ServerResponse, answer: Response, accepted: Accepted): Effect.Effect<void> =>
+  Effect.map(
+    Effect.promise(() => answer.text()),
+    (text) => {
+      if (response.headersSent || response.destroyed) return
+      if (text === "") {
+        response.writeHead(answer.status)
+        response.end()
+        return
+      }
+      const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true
+      const last = isStream ? lastEvent(text) : text
+      const message = answer.status >= 400 ? withoutNullId(last) : last
+      const asStream = answer.status === 200 && accepted.streams && !accepted.json
+      const body = Buffer.from(asStream ? event(message) : message)
+      response.writeHead(answer.status, {
+        ...(asStream ? streamHeaders : { "content-type": "application/json" }),
+        ...(answer.status === 405 && { allow: "POST" }),
+        "content-length": body.length
+      })
+      response.end(body)
+    }
+  )
+
+/** Writes a subscription's messages as they come, no faster than they are read, with a comment now and then. */
+export const writeStream = <R>(
+  response: ServerResponse,
+  messages: Stream.Stream<object, never, R>,
+  accepted: Accepted
+): Effect.Effect<void, never, R> => {
+  if (!accepted.mayStream) {
+    return Effect.map(Stream.runLast(messages), (last) => {
+      if (last._tag === "Some") writeJson(response, 200, last.value)
+    })
+  }
+  const keptAlive = Effect.forever(
+    Effect.delay(
+      Effect.sync(() => response.write(": keep-alive\n\n")),
+      keepAlive
+    )
+  )
+  return Effect.gen(function* () {
+    response.writeHead(200, streamHeaders)
+    response.flushHeaders()
+    yield* Stream.runForEach(messages, (message) => writeChunk(response, event(JSON.stringify(message)))).pipe(
+      Effect.raceFirst(keptAlive)
+    )
+    response.end()
+  }).pipe(Effect.raceFirst(gone(response)))
+}
+
+const keepAlive = "15 seconds"
+
+const event = (message: string): string => `event: message\ndata: ${message}\n\n`
+
+/** The data of the last event: the answer, after whatever was told before it. */
+const lastEvent = (text: string): string =>
+  text
+    .split("\n")
+    .findLast((line) => line.startsWith("data:"))
+    ?.slice("data:".length)
+    .trim() ?? ""
+
+/** The SDK writes `id: null` where it could not read one. */
+const withoutNullId = (text: string): string => {
+  const error: unknown = JSON.parse(text)
+  if (!isObject(error) || error.id !== null) return text
+  const { id: _, ...rest } = error
+  return JSON.stringify(rest)
+}
+
+const writeChunk = (response: ServerResponse, text: string): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    if (response.write(text)) return resume(Effect.void)
+    const onDrain = () => resume(Effect.void)
+    response.once("drain", onDrain)
+    return Effect.sync(() => response.off("drain", onDrain))
+  })
+
+/** Ends when the client does. */
+const gone = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const onClose = () => resume(Effect.void)
+    if (response.destroyed) return resume(Effect.void)
+    response.once("close", onClose)
+    return Effect.sync(() => response.off("close", onClose))
+  })

@@ -1,0 +1,2 @@
+/** The version of the modern era; the others belong to the `initialize` era. */
+export const modernVersion = "2026-07-28"
