@@ -1,5 +1,5 @@
 const LIMIT = 2048
-const LINK = /\bhttps?:\/\/[^\s"'<>]+/gi
+const LINK = /\bhttps?:(?:\\?\/){2}[^\s"'<>]+/gi
 const PUBLIC_LINK = /^https:\/\/(www\.)?ollama\.com\/(download|library|search)(\/[\w.:-]+)*[.,]?$/i
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to go
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g

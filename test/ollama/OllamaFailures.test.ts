@@ -128,7 +128,7 @@ layer(OllamaClient.layer)("a chat that fails at once", (it) => {
         for (const call of calls) {
           const found = yield* Effect.flip(call)
           assert.deepInclude(found, { _tag: "OllamaUnreachable", baseUrl })
-          checked(found, "OllamaUnreachable", baseUrl, "ECONNREFUSED")
+          checked(found, "OllamaUnreachable", baseUrl, `connect ECONNREFUSED 127.0.0.1:${port}`)
         }
       }
     })
