@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Data, Effect, FiberSet, Runtime, type Scope } from "effect"
+import { Effect, FiberSet, Runtime, type Scope } from "effect"
 import { AppConfig, type HttpSettings } from "../config/AppConfig.ts"
 import { isLoopback } from "../config/Network.ts"
 import type { Bilingual } from "../domain/Settings.ts"
@@ -9,15 +9,8 @@ import { makeAuthenticate } from "./HttpAuth.ts"
 import { answerBrokenRequests } from "./HttpBroken.ts"
 import { type HttpExchanges, makeHttpExchanges } from "./HttpExchange.ts"
 import { guardPolicy, hostName } from "./HttpGuards.ts"
-import type { HttpTokenUnusable } from "./HttpToken.ts"
-import type { HttpTokensFileInvalid } from "./HttpTokensFile.ts"
+import { HttpListenFailed, HttpUnguarded } from "./HttpUnusable.ts"
 import { messageLimit } from "./MessageLimit.ts"
-
-/** The address cannot be listened on; `reason` says what mends it. */
-export class HttpListenFailed extends Data.TaggedError("HttpListenFailed")<{ readonly reason: Bilingual }> {}
-
-/** The settings would open the server to others; `reason` says what mends it. */
-export class HttpNotAllowed extends Data.TaggedError("HttpNotAllowed")<{ readonly reason: Bilingual }> {}
 
 /** Where MCP is served. */
 export interface Listening {
@@ -38,53 +31,50 @@ const lastAnswers = "5 seconds"
  * Serves MCP over HTTP for the life of the scope. Its end takes no further connection, ends subscriptions,
  * finishes the answers that are being worked out, closes every socket and frees the port.
  */
-export const serve: Effect.Effect<
-  Listening,
-  HttpListenFailed | HttpNotAllowed | HttpTokenUnusable | HttpTokensFileInvalid,
-  Tasks | AppConfig | Scope.Scope
-> = Effect.gen(function* () {
-  const settings = yield* AppConfig
-  const { http, images } = settings.mcp
-  yield* checkAllowed(http)
-  const authenticate = yield* makeAuthenticate(settings)
-  const handlers = yield* FiberSet.makeRuntimePromise<Tasks | AppConfig>()
-  const running = yield* FiberSet.make<void>()
-  const runExchange = yield* FiberSet.runtime(running)<Tasks | AppConfig>()
-  const log = Runtime.runFork(yield* Effect.runtime())
+export const serve: Effect.Effect<Listening, HttpListenFailed | HttpUnguarded, Tasks | AppConfig | Scope.Scope> =
+  Effect.gen(function* () {
+    const settings = yield* AppConfig
+    const { http, images } = settings.mcp
+    yield* checkAllowed(http)
+    const authenticate = yield* makeAuthenticate(settings)
+    const handlers = yield* FiberSet.makeRuntimePromise<Tasks | AppConfig>()
+    const running = yield* FiberSet.make<void>()
+    const runExchange = yield* FiberSet.runtime(running)<Tasks | AppConfig>()
+    const log = Runtime.runFork(yield* Effect.runtime())
 
-  const server = createServer({
-    headersTimeout: timeouts.headers,
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.betweenRequests,
-    connectionsCheckingInterval: timeouts.checked,
-    requireHostHeader: false
-  })
-  server.setTimeout(timeouts.silence)
-  server.maxConnections = http.maxConnections
-  server.on("drop", () => {
-    server.closeIdleConnections()
-    log(Effect.logWarning("a connection was dropped: mcp.http.max_connections are open"))
-  })
-  answerBrokenRequests(server)
+    const server = createServer({
+      headersTimeout: timeouts.headers,
+      requestTimeout: timeouts.request,
+      keepAliveTimeout: timeouts.betweenRequests,
+      connectionsCheckingInterval: timeouts.checked,
+      requireHostHeader: false
+    })
+    server.setTimeout(timeouts.silence)
+    server.maxConnections = http.maxConnections
+    server.on("drop", () => {
+      server.closeIdleConnections()
+      log(Effect.logWarning("a connection was dropped: mcp.http.max_connections are open"))
+    })
+    answerBrokenRequests(server)
 
-  yield* Effect.acquireRelease(listen(server, http), () => closed(server))
-  const { port } = server.address() as AddressInfo
-  const policy = guardPolicy(http, port, messageLimit(images))
-  const exchanges = yield* makeHttpExchanges(policy, authenticate, handlers, (error) => {
-    log(Effect.logDebug("MCP", error.message))
-  })
-  for (const event of ["request", "checkContinue"]) {
-    server.on(event, (request, response) => runExchange(exchanges.serve(request, response)))
-  }
-  yield* Effect.addFinalizer(() => finish(server, exchanges, running))
-  return { url: `http://${hostName(http.host)}:${port}${http.basePath}/mcp`, port }
-}).pipe(Effect.withSpan("Http.serve"))
+    yield* Effect.acquireRelease(listen(server, http), () => closed(server))
+    const { port } = server.address() as AddressInfo
+    const policy = guardPolicy(http, port, messageLimit(images))
+    const exchanges = yield* makeHttpExchanges(policy, authenticate, handlers, (error) => {
+      log(Effect.logDebug("MCP", error.message))
+    })
+    for (const event of ["request", "checkContinue"]) {
+      server.on(event, (request, response) => runExchange(exchanges.serve(request, response)))
+    }
+    yield* Effect.addFinalizer(() => finish(server, exchanges, running))
+    return { url: `http://${hostName(http.host)}:${port}${http.basePath}/mcp`, port }
+  }).pipe(Effect.withSpan("Http.serve"))
 
 /** The settings are refused before it comes to this; nobody else may open the port either. */
-const checkAllowed = ({ host, auth, allowRemote }: HttpSettings): Effect.Effect<void, HttpNotAllowed> =>
+const checkAllowed = ({ host, auth, allowRemote }: HttpSettings): Effect.Effect<void, HttpUnguarded> =>
   isLoopback(host) || (allowRemote && auth === "token")
     ? Effect.void
-    : new HttpNotAllowed({
+    : new HttpUnguarded({
         reason: {
           ja: `${host} はほかのマシンから接続できるアドレスです。mcp.http.allow_remote: true と auth: token が必要です。`,
           en: `${host} can be reached from other machines: that needs mcp.http.allow_remote: true and auth: token.`

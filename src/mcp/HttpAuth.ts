@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import type { Settings } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import { type HttpRefused, refused } from "./HttpRefused.ts"
-import { type HttpTokenUnusable, ownerToken } from "./HttpToken.ts"
-import { type HttpTokensFileInvalid, sha256, watchTokensFile } from "./HttpTokensFile.ts"
+import { ownerToken } from "./HttpToken.ts"
+import { sha256, watchTokensFile } from "./HttpTokensFile.ts"
+import type { HttpUnguarded } from "./HttpUnusable.ts"
 
 /** Finds out who asks from an `Authorization` header. Other ways to tell a caller belong beside the two below. */
 export type Authenticate = (authorization: string | undefined) => Effect.Effect<Caller, HttpRefused>
@@ -15,9 +16,7 @@ const owner: Caller = { token: null, via: "http" }
 const anyone: Authenticate = () => Effect.succeed(owner)
 
 /** The owner's token, which is made if it is not there, and further ones that have names. */
-export const makeAuthenticate = (
-  settings: Settings
-): Effect.Effect<Authenticate, HttpTokenUnusable | HttpTokensFileInvalid> =>
+export const makeAuthenticate = (settings: Settings): Effect.Effect<Authenticate, HttpUnguarded> =>
   Effect.gen(function* () {
     const { auth, tokensFile } = settings.mcp.http
     if (auth === "none") return anyone

@@ -1,14 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { chmod, link, mkdir, readFile, stat, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import type { Bilingual } from "../domain/Settings.ts"
-
-/** The token file cannot be made or read; `reason` says what mends it. */
-export class HttpTokenUnusable extends Data.TaggedError("HttpTokenUnusable")<{
-  readonly path: string
-  readonly reason: Bilingual
-}> {}
+import { HttpUnguarded } from "./HttpUnusable.ts"
 
 /**
  * The owner's token, from the file `token` of the data folder. It is made once, readable by the owner
@@ -16,11 +11,9 @@ export class HttpTokenUnusable extends Data.TaggedError("HttpTokenUnusable")<{
  */
 export const ownerToken = Effect.fn("HttpToken.ownerToken")(function* (dataDir: string) {
   const path = join(dataDir, "token")
-  const cannot = (cause: unknown) => new HttpTokenUnusable({ path, reason: unreadable(path, cause) })
+  const cannot = (cause: unknown) => new HttpUnguarded({ reason: unreadable(path, cause) })
   const token = yield* Effect.tryPromise({ try: () => readOrMake(dataDir, path), catch: cannot })
-  return token.length >= shortest && !/\s/.test(token)
-    ? token
-    : yield* new HttpTokenUnusable({ path, reason: malformed(path) })
+  return token.length >= shortest && !/\s/.test(token) ? token : yield* new HttpUnguarded({ reason: malformed(path) })
 })
 
 const shortest = 16

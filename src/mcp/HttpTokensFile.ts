@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto"
 import { readFile, stat } from "node:fs/promises"
-import { Clock, Data, Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Bilingual } from "../domain/Settings.ts"
-
-/** The file of further tokens cannot be used; `reason` names the line and what it should be. */
-export class HttpTokensFileInvalid extends Data.TaggedError("HttpTokensFileInvalid")<{
-  readonly path: string
-  readonly reason: Bilingual
-}> {}
+import { HttpUnguarded } from "./HttpUnusable.ts"
 
 /** Names by the SHA-256 of their token, in lower-case hex. */
 export type TokenNames = ReadonlyMap<string, string>
@@ -18,13 +13,13 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
  * Reads lines of the form `name: hash`, where the hash is the SHA-256 of the token in hex. Blank lines and
  * lines that begin with `#` say nothing.
  */
-export const parseTokensFile = (path: string, text: string): Effect.Effect<TokenNames, HttpTokensFileInvalid> =>
+export const parseTokensFile = (path: string, text: string): Effect.Effect<TokenNames, HttpUnguarded> =>
   Effect.gen(function* () {
     const names = new Map<string, string>()
     for (const [index, line] of text.split(/\r?\n/).entries()) {
       if (/^\s*(#|$)/.test(line)) continue
       const [, name, hash] = entry.exec(line) ?? []
-      const wrong = (reason: Bilingual) => new HttpTokensFileInvalid({ path, reason: at(path, index + 1, reason) })
+      const wrong = (reason: Bilingual) => new HttpUnguarded({ reason: at(path, index + 1, reason) })
       if (name === undefined || hash === undefined) return yield* wrong(malformed)
       if ([...names.values()].includes(name)) return yield* wrong(twice(name))
       if (names.has(hash.toLowerCase())) return yield* wrong(sameToken(name))
@@ -42,18 +37,18 @@ const freshFor = 1000
  * The names in a file that may change while the server runs. It must be good at the start; later a version that is
  * missing or wrong is reported and lets nobody in.
  */
-export const watchTokensFile = (path: string): Effect.Effect<Effect.Effect<TokenNames>, HttpTokensFileInvalid> =>
+export const watchTokensFile = (path: string): Effect.Effect<Effect.Effect<TokenNames>, HttpUnguarded> =>
   Effect.gen(function* () {
     const version = Effect.tryPromise({
       try: async () => {
         const { mtimeMs, size, ino } = await stat(path)
         return `${mtimeMs} ${size} ${ino}`
       },
-      catch: (cause) => new HttpTokensFileInvalid({ path, reason: unreadable(path, cause) })
+      catch: (cause) => new HttpUnguarded({ reason: unreadable(path, cause) })
     })
     const read = Effect.tryPromise({
       try: () => readFile(path, "utf8"),
-      catch: (cause) => new HttpTokensFileInvalid({ path, reason: unreadable(path, cause) })
+      catch: (cause) => new HttpUnguarded({ reason: unreadable(path, cause) })
     }).pipe(Effect.flatMap((text) => parseTokensFile(path, text)))
 
     let known = { version: yield* version, names: yield* read, seenAt: yield* Clock.currentTimeMillis }

@@ -1,7 +1,7 @@
 import { MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server"
 import { Data } from "effect"
 import type { RequestRefused } from "../domain/Problem.ts"
-import type { Bilingual, Locale } from "../domain/Settings.ts"
+import type { Locale } from "../domain/Settings.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
 import { ErrorCode } from "./JsonRpc.ts"
 
@@ -25,7 +25,7 @@ export const tasksExtension = "io.modelcontextprotocol/tasks"
 
 /** The sentences of a tool error, one line for each problem. */
 export const sentencesOf = (error: RequestRefused | StoreFailed, locale: Locale): string =>
-  error._tag === "RequestRefused" ? error.sentences(locale) : storeSentences[error.reason][locale]
+  error._tag === "RequestRefused" ? error.sentences(locale) : error.text[locale]
 
 /** The one table from what may go wrong to what a client is answered outside of a tool's result. */
 export const protocolErrorOf = (
@@ -53,31 +53,8 @@ export const protocolErrorOf = (
     case "TooManySubscriptions":
       return new ProtocolError(ErrorCode.internal, "Subscription limit reached")
     case "StoreFailed":
-      return new ProtocolError(ErrorCode.internal, storeSentences[error.reason][locale])
+      return new ProtocolError(ErrorCode.internal, error.text[locale])
     case "InternalFailure":
       return new ProtocolError(ErrorCode.internal, "Internal error")
-  }
-}
-
-const storeSentences: Readonly<Record<StoreFailed["reason"], Bilingual>> = {
-  full: {
-    ja: "保存できませんでした。ディスクに空きがありません。空きを作ってから、もう一度実行してください。",
-    en: "Nothing could be stored: the disk is full. Free some space and try again."
-  },
-  readonly: {
-    ja: "保存できませんでした。データフォルダに書き込めません。書き込み権限を確認してから、もう一度実行してください。",
-    en: "Nothing could be stored: the data folder cannot be written. Check its permissions and try again."
-  },
-  busy: {
-    ja: "保存できませんでした。ほかのプログラムがデータベースを使用中です。しばらくしてから、もう一度実行してください。",
-    en: "Nothing could be stored: another program holds the database. Try again in a moment."
-  },
-  damaged: {
-    ja: "データベースが壊れています。sagyo doctor を実行し、バックアップから復元してください。",
-    en: "The database is damaged. Run sagyo doctor and restore a backup."
-  },
-  io: {
-    ja: "データベースを読み書きできませんでした。ディスクとデータフォルダを確認し、sagyo doctor を実行してください。",
-    en: "The database could not be read or written. Check the disk and the data folder, and run sagyo doctor."
   }
 }
