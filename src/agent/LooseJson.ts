@@ -36,7 +36,7 @@ const repairText = Option.liftThrowable(jsonrepair)
 // jsonrepair also closes what is open. A call that was cut off must not run, so a repair counts
 // only where it left everything but commas, quotes and escapes as it was, and no string was open.
 const repair = (text: string): Option.Option<unknown> =>
-  endsInsideString(text)
+  !/^\s*[{[]/.test(text) || endsInsideString(text)
     ? Option.none()
     : repairText(text).pipe(
         Option.filter((repaired) => skeleton(repaired) === skeleton(text)),
