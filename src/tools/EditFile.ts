@@ -11,6 +11,8 @@ import { applyAll, unifiedDiff } from "./UnifiedDiff.ts"
 import { locate, requireWritable } from "./Workspace.ts"
 
 const MAX_DIFF = 3000
+// A shorter text stands in a file by chance.
+const MIN_TELLING = 8
 
 export const EditFile = makeTool({
   name: "edit_file",
@@ -60,7 +62,7 @@ const whyNot = (found: Exclude<Found, { kind: "found" }>, file: string, args: Ed
     const lines = found.lines.join(", ")
     return `old_string occurs more than once in ${shown} (lines ${lines}). Give more of the lines around the place, or set replace_all to true.`
   }
-  const there = args.new_string.trim() !== "" && file.includes(args.new_string)
+  const there = args.new_string.trim().length >= MIN_TELLING && file.includes(args.new_string)
   const already = there ? " new_string is already in the file: perhaps the change has been made." : ""
   return `old_string was not found in ${shown}.${already}${nearestLines(file, args.old_string)}`
 }

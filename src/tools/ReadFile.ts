@@ -12,7 +12,7 @@ import { locate, type Place } from "./Workspace.ts"
 
 const MAX_LINES = 2000
 const MAX_LINE_BYTES = 2000
-const MAX_SCAN = 1024 * 1024 * 1024
+const MAX_SCAN = 256 * 1024 * 1024
 const HEAD = 8192
 
 export const ReadFile = makeTool({

@@ -26,21 +26,32 @@ export const applyAll = (old: string, replacements: ReadonlyArray<Replacement>):
 /** Hunks of a unified diff for replacements in order, at most about `budget` characters. */
 export const unifiedDiff = (old: string, replacements: ReadonlyArray<Replacement>, budget: number): string => {
   const lines = old.split("\n")
-  const changes = changesOf(old, lines, replacements)
+  const groups = neighbours(changesOf(old, lines, replacements))
   const hunks: Array<string> = []
   let [shift, used] = [0, 0]
-  for (const change of changes) {
-    const text = hunk(lines, change, shift)
-    shift += change.added.length - change.removed.length
+  for (const group of groups) {
+    const text = hunk(lines, group, shift)
+    for (const { added, removed } of group) shift += added.length - removed.length
     used += text.length
     if (used > budget) {
-      const rest = changes.length - hunks.length
-      hunks.push(hunks.length === 0 ? `${text.slice(0, budget)}\n… [the rest is cut]` : `… [${rest} more places]`)
+      const rest = groups.length - hunks.length
+      hunks.push(hunks.length === 0 ? `${text.slice(0, budget)}\n… [the rest is cut]` : `… [${rest} more hunks]`)
       break
     }
     hunks.push(text)
   }
   return hunks.join("\n")
+}
+
+/** Changes so near to each other that the lines around them would overlap share a hunk. */
+const neighbours = (changes: ReadonlyArray<Change>): ReadonlyArray<ReadonlyArray<Change>> => {
+  const groups: Array<Array<Change>> = []
+  for (const change of changes) {
+    const last = groups.at(-1)?.at(-1)
+    if (last !== undefined && change.at - last.at - last.removed.length <= 2 * CONTEXT) groups.at(-1)!.push(change)
+    else groups.push([change])
+  }
+  return groups
 }
 
 /** Replacements that touch the same line are one change. */
@@ -64,7 +75,8 @@ const changesOf = (old: string, lines: ReadonlyArray<string>, replacements: Read
       lineEnd = lineStart + lines[line]!.length
       next = replacements[++index]
     }
-    changes.push(trimmed(first, lines.slice(first, line + 1), applyAll(old.slice(from, lineEnd), group).split("\n")))
+    const change = trimmed(first, lines.slice(first, line + 1), applyAll(old.slice(from, lineEnd), group).split("\n"))
+    if (change.added.length > 0 || change.removed.length > 0) changes.push(change)
   }
   return changes
 }
@@ -82,19 +94,22 @@ const trimmed = (at: number, removed: ReadonlyArray<string>, added: ReadonlyArra
   }
 }
 
-const hunk = (lines: ReadonlyArray<string>, { at, removed, added }: Change, shift: number): string => {
+const hunk = (lines: ReadonlyArray<string>, changes: ReadonlyArray<Change>, shift: number): string => {
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length
-  const before = lines.slice(Math.max(0, at - CONTEXT), at)
-  const after = lines.slice(at + removed.length, Math.min(count, at + removed.length + CONTEXT))
-  const start = at - before.length + 1
-  const around = before.length + after.length
-  return [
-    `@@ -${start},${around + removed.length} +${start + shift},${around + added.length} @@`,
-    ...before.map((line) => ` ${line}`),
-    ...removed.map((line) => `-${line}`),
-    ...added.map((line) => `+${line}`),
-    ...after.map((line) => ` ${line}`)
-  ]
-    .map((line) => line.replace(/\r$/, ""))
-    .join("\n")
+  const [first, last] = [changes[0]!, changes.at(-1)!]
+  const from = Math.max(0, first.at - CONTEXT)
+  const to = Math.min(count, last.at + last.removed.length + CONTEXT)
+  const body: Array<string> = []
+  let [at, added] = [from, 0]
+  for (const change of changes) {
+    for (const line of lines.slice(at, change.at)) body.push(` ${line}`)
+    for (const line of change.removed) body.push(`-${line}`)
+    for (const line of change.added) body.push(`+${line}`)
+    at = change.at + change.removed.length
+    added += change.added.length - change.removed.length
+  }
+  for (const line of lines.slice(at, to)) body.push(` ${line}`)
+  const size = Math.max(to, at) - from
+  const head = `@@ -${from + 1},${size} +${from + 1 + shift},${size + added} @@`
+  return [head, ...body].map((line) => line.replace(/\r$/, "")).join("\n")
 }

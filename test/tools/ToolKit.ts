@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import type { TaskSettings, ToolSettings } from "../../src/domain/Settings.ts"
 import { TaskId } from "../../src/domain/Task.ts"
 import { Approver } from "../../src/tools/Approval.ts"
@@ -66,3 +68,22 @@ export const toolsOn = (
       call: (name: string, args: Readonly<Record<string, unknown>>) => box.call(environment, name, args)
     }
   })
+
+/** Waits until something holds; fails after ten seconds. */
+export const until = (holds: () => boolean) =>
+  Effect.sync(holds).pipe(
+    Effect.repeat({ until: (yes) => yes, schedule: Schedule.spaced("5 millis") }),
+    Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => new Error("it never came about") }),
+    Effect.orDie
+  )
+
+/** Whether a process with this id exists and is not a corpse. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
+}
+
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
