@@ -28,7 +28,7 @@ const plain = (key: PropertyKey | undefined) =>
 const starts = (path: ConfigPath, prefix: ConfigPath) =>
   path.length > prefix.length && prefix.every((part, index) => path[index] === part)
 
-const closest = (candidates: ReadonlyArray<string>, written: string): string | undefined => {
+export const closest = (candidates: ReadonlyArray<string>, written: string): string | undefined => {
   const near = candidates
     .map((candidate) => ({ candidate, distance: distance(plain(candidate), written) }))
     .filter(

@@ -3,12 +3,15 @@ import type { Bilingual } from "../domain/Settings.ts"
 
 /** What the store may meet while it works: the task fails or waits with this reason, and nothing stored is damaged. */
 export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
-  reason: Schema.Literal("full", "readonly", "busy", "damaged", "io"),
+  reason: Schema.Literal("full", "readonly", "busy", "damaged", "io", "unopened"),
+  /** What mends it, where the reason alone does not say. */
+  detail: Schema.optional(Schema.String),
   cause: Schema.Defect
 }) {
   /** What happened and what mends it. */
   get text(): Bilingual {
-    return texts[this.reason]
+    const text = texts[this.reason]
+    return this.detail === undefined ? text : { ja: `${text.ja} ${this.detail}`, en: `${text.en} ${this.detail}` }
   }
 }
 
@@ -32,5 +35,9 @@ const texts: Record<StoreFailed["reason"], Bilingual> = {
   io: {
     ja: "データフォルダの読み書きに失敗しました。ディスクを確かめてください（sagyo doctor）。",
     en: "The data folder could not be read or written. Check the disk (sagyo doctor)."
+  },
+  unopened: {
+    ja: "データフォルダを開けませんでした。",
+    en: "The data folder could not be opened."
   }
 }

@@ -80,7 +80,7 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
                 Cause.isInterruptedOnly(cause)
                   ? Effect.ignoreLogged(putBack(task))
                   : Effect.zipRight(
-                      Effect.logWarning("a task failed", { task: task.id }, cause),
+                      logFailure(cause),
                       surely(conclude(task, (history) => failed(history, reasonOf(cause)[task.settings.locale])))
                     )
             })
@@ -135,6 +135,10 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
     Effect.flatMap(TaskQueue, (queue) => Effect.forkScoped(queue.run(Effect.succeed(false))))
   )
 }
+
+/** A failure is an outcome of the work; a defect is ours. */
+const logFailure = (cause: Cause.Cause<unknown>) =>
+  Cause.isDie(cause) ? Effect.logError("a task ended by a defect", cause) : Effect.logInfo("a task failed", cause)
 
 const reasonOf = (cause: Cause.Cause<{ readonly _tag: string }>): Bilingual => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
