@@ -4,8 +4,10 @@ import { AgentLoop } from "./agent/AgentLoop.ts"
 import { AuditFile } from "./audit/AuditFile.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import type { StartedGroup } from "./domain/StartedGroup.ts"
 import { OllamaClient } from "./ollama/OllamaClient.ts"
 import { checkNativeModule, prepareDataFolder } from "./store/DataFolder.ts"
+import { ProcessRepo } from "./store/ProcessRepo.ts"
 import { RunnerLock } from "./store/RunnerLock.ts"
 import { SessionRepo } from "./store/SessionRepo.ts"
 import { Sql } from "./store/Sql.ts"
@@ -34,12 +36,24 @@ const sql = Layer.unwrapEffect(
 
 const lock = Layer.unwrapEffect(Effect.map(AppConfig, ({ dataDir }) => RunnerLock.layer(join(dataDir, "runner.db"))))
 
-const store = Layer.mergeAll(TaskIntake.layer, TaskRepo.layer, SessionRepo.layer, AuditFile.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(AuditLog.layer, StoreChanges.layer)),
-  Layer.provideMerge(sql)
+const store = Layer.mergeAll(
+  TaskIntake.layer,
+  TaskRepo.layer,
+  SessionRepo.layer,
+  ProcessRepo.layer,
+  AuditFile.layer
+).pipe(Layer.provideMerge(Layer.mergeAll(AuditLog.layer, StoreChanges.layer)), Layer.provideMerge(sql))
+
+/** A command whose group cannot be written down runs all the same: only a crash would miss the row. */
+const ledger = Layer.effect(
+  ProcessLedger,
+  Effect.map(ProcessRepo, (repo) => ({
+    record: (group: StartedGroup) => Effect.ignoreLogged(repo.record(group)),
+    forget: (group: StartedGroup) => Effect.ignoreLogged(repo.forget(group))
+  }))
 )
 
-const tools = ToolBox.layer.pipe(Layer.provide([Sandbox.layer, Approver.nobody, ProcessLedger.none]))
+const tools = ToolBox.layer.pipe(Layer.provide([Sandbox.layer, Approver.nobody, ledger]))
 
 /** The door alone: accepts, answers and cancels; others run the tasks. */
 export const door = tasks.pipe(Layer.provide([ImageValidator.layer, RefusalLog.layer]), Layer.provideMerge(store))

@@ -1,12 +1,13 @@
 import { Cause, Context, Effect, Exit, Layer, Option, Schedule, Stream } from "effect"
 import { AgentLoop } from "../agent/AgentLoop.ts"
 import { AuditFile } from "../audit/AuditFile.ts"
-import type { Bilingual } from "../domain/Settings.ts"
+import { makeFallbackWorkspace } from "../config/FallbackWorkspace.ts"
 import type { RunnableTask } from "../domain/Task.ts"
 import { RunnerLock } from "../store/RunnerLock.ts"
 import { StoreChanges } from "../store/StoreChanges.ts"
 import { TaskRepo } from "../store/TaskRepo.ts"
 import { type Closing, cancelled, failed } from "./Closing.ts"
+import { logFailure, reasonOf } from "./EndReason.ts"
 import { TaskRecovery } from "./TaskRecovery.ts"
 
 /** Runs what was accepted: first in, first out, one task at a time over all processes of a data folder. */
@@ -66,7 +67,7 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             yield* Effect.logInfo("started", { task: task.id, session: task.sessionId })
-            const work = Effect.map(agent.run(task), Option.some)
+            const work = Effect.map(Effect.zipRight(makeFallbackWorkspace(task.settings), agent.run(task)), Option.some)
             const exit = yield* Effect.exit(restore(Effect.raceFirst(work, cancelWish(task))))
             // the end is tried until the store takes it, unless this process is asked to stop meanwhile
             const surely = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -81,7 +82,7 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
                   ? Effect.ignoreLogged(putBack(task))
                   : Effect.zipRight(
                       logFailure(cause),
-                      surely(conclude(task, (history) => failed(history, reasonOf(cause)[task.settings.locale])))
+                      surely(conclude(task, (history) => failed(history, reasonOf(cause, task.settings.locale))))
                     )
             })
           }).pipe(
@@ -134,21 +135,4 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
   static readonly layerRunning = Layer.scopedDiscard(
     Effect.flatMap(TaskQueue, (queue) => Effect.forkScoped(queue.run(Effect.succeed(false))))
   )
-}
-
-/** A failure is an outcome of the work; a defect is ours. */
-const logFailure = (cause: Cause.Cause<unknown>) =>
-  Cause.isDie(cause) ? Effect.logError("a task ended by a defect", cause) : Effect.logInfo("a task failed", cause)
-
-const reasonOf = (cause: Cause.Cause<{ readonly _tag: string }>): Bilingual => {
-  const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (failure?._tag === "AgentFailed") {
-    const { reason } = failure as unknown as { readonly reason: string }
-    return { ja: reason, en: reason }
-  }
-  if (failure?._tag === "StoreFailed") return (failure as unknown as { readonly text: Bilingual }).text
-  return {
-    ja: "内部エラーでタスクを続けられませんでした。詳しくはアプリケーションログを見てください。",
-    en: "An internal error ended the task. The application log has the details."
-  }
 }

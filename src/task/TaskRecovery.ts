@@ -1,7 +1,10 @@
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import type { Bilingual } from "../domain/Settings.ts"
+import type { StartedGroup } from "../domain/StartedGroup.ts"
+import { ProcessRepo } from "../store/ProcessRepo.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
 import { type AbandonedTask, TaskRepo } from "../store/TaskRepo.ts"
+import { endLeftover } from "../tools/ProcessGroup.ts"
 import { cancelled, failed } from "./Closing.ts"
 
 const MAX_UNCLEAN_ENDS = 3
@@ -19,6 +22,12 @@ export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
     TaskRecovery,
     Effect.gen(function* () {
       const repo = yield* TaskRepo
+      const processes = yield* ProcessRepo
+      // first of all: what a dead runner has started may still be writing
+      const endProcess = (group: StartedGroup) => Effect.zipRight(endLeftover(group), processes.forget(group))
+      const endProcesses = Effect.flatMap(processes.all, (groups) =>
+        Effect.forEach(groups, endProcess, { discard: true })
+      )
       const recover = (left: AbandonedTask) =>
         Effect.gen(function* () {
           const { id } = left.task
@@ -32,7 +41,8 @@ export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
           else yield* repo.finish(id, failed(history, why[locale]), byCancel)
         })
       return {
-        run: Effect.flatMap(repo.abandoned, Effect.forEach(recover, { discard: true })).pipe(
+        run: endProcesses.pipe(
+          Effect.zipRight(Effect.flatMap(repo.abandoned, Effect.forEach(recover, { discard: true }))),
           Effect.tapError((error: StoreFailed) =>
             Effect.logError("recovery could not be stored yet", { reason: error.reason })
           ),

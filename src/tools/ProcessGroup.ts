@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises"
-import { Effect, Schedule } from "effect"
-import type { StartedGroup } from "./ProcessLedger.ts"
+import { type Duration, Effect, Schedule } from "effect"
+import type { StartedGroup } from "../domain/StartedGroup.ts"
 
 /** A process group, and the processes that left it (`setsid`) but still carry `marker` in their environment. */
 export interface Group {
@@ -9,7 +9,7 @@ export interface Group {
   readonly marker: string | null
 }
 
-const POLL = "2 millis"
+const POLL = Schedule.exponential("1 millis", 1.5).pipe(Schedule.union(Schedule.spaced("20 millis")))
 const LAST_WAIT = "1 second"
 
 /**
@@ -33,10 +33,10 @@ export const endLeftover = Effect.fn("ProcessGroup.endLeftover")(function* (left
   const bootId = yield* currentBoot
   if (bootId === null || bootId !== left.bootId) return
   const leader = yield* Effect.promise(() => startTimeOf(left.pgid))
-  const strays = yield* straysOf({ pgid: -1, marker: left.marker })
+  const strays = yield* straysOf({ pgid: 0, marker: left.marker })
   for (const pid of strays) signal(pid, "SIGKILL")
   if (leader !== null && leader === left.startTime) signal(-left.pgid, "SIGKILL")
-  yield* waitUntilGone({ pgid: leader === left.startTime ? left.pgid : -1, marker: null }, strays, LAST_WAIT)
+  yield* waitUntilGone({ pgid: leader === left.startTime ? left.pgid : 0, marker: null }, strays, LAST_WAIT)
 })
 
 /** Null where the system has none. */
@@ -57,23 +57,22 @@ export const startTimeOf = (pid: number): Promise<string | null> =>
 /** The fields from the state (the third) on: the name before them may hold anything. */
 const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 
-const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limit: `${number} millis` | typeof LAST_WAIT) =>
-  Effect.sync(() => (group.pgid > 1 && isThere(-group.pgid)) || strays.some(isThere)).pipe(
-    Effect.repeat({ while: (there) => there, schedule: Schedule.spaced(POLL) }),
+const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limit: Duration.DurationInput) =>
+  Effect.promise(() => isGone(group, strays)).pipe(
+    Effect.repeat({ until: (gone) => gone, schedule: POLL }),
     Effect.interruptible,
-    Effect.timeoutOption(limit),
-    Effect.flatMap((gone) => (gone._tag === "Some" ? Effect.succeed(true) : onlyZombies(group, strays)))
+    Effect.timeoutTo({ duration: limit, onSuccess: (gone) => gone, onTimeout: () => false })
   )
 
-/** Whether all that is left are corpses that their parent does not collect, as in a container without an init. */
-const onlyZombies = (group: Group, strays: ReadonlyArray<number>) =>
-  Effect.promise(async () => {
-    const living = await findProcesses(async (pid) => {
-      const fields = fieldsOf(await readFile(`/proc/${pid}/stat`, "latin1"))
-      return fields[0] !== "Z" && (fields[2] === String(group.pgid) || strays.includes(pid))
-    })
-    return living !== null && living.length === 0
+/** Corpses that their parent does not collect, as in a container without an init, count as gone. */
+const isGone = async (group: Group, strays: ReadonlyArray<number>): Promise<boolean> => {
+  if (!signal(-group.pgid, 0) && !strays.some((pid) => signal(pid, 0))) return true
+  const living = await findProcesses(async (pid) => {
+    const [state, , pgid] = fieldsOf(await readFile(`/proc/${pid}/stat`, "latin1"))
+    return state !== "Z" && (pgid === String(group.pgid) || strays.includes(pid))
   })
+  return living !== null && living.length === 0
+}
 
 const straysOf = ({ marker, pgid }: Group): Effect.Effect<ReadonlyArray<number>> =>
   marker === null
@@ -98,13 +97,11 @@ const findProcesses = async (matches: (pid: number) => Promise<boolean>): Promis
 
 /** Whether there was anybody to signal. */
 const signal = (target: number, name: NodeJS.Signals | 0): boolean => {
-  // -1 and 0 would mean everybody.
-  if (target === 0 || target === -1) return false
+  // 0, 1 and -1 would mean everybody.
+  if (Math.abs(target) <= 1) return false
   try {
     return process.kill(target, name)
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === "EPERM"
   }
 }
-
-const isThere = (target: number) => signal(target, 0)

@@ -4,6 +4,7 @@ import type { AgentLoop } from "../../src/agent/AgentLoop.ts"
 import { AuditFile } from "../../src/audit/AuditFile.ts"
 import { AuditLog } from "../../src/audit/AuditLog.ts"
 import type { Settings } from "../../src/config/AppConfig.ts"
+import { ProcessRepo } from "../../src/store/ProcessRepo.ts"
 import { RunnerLock } from "../../src/store/RunnerLock.ts"
 import { SessionRepo } from "../../src/store/SessionRepo.ts"
 import { Sql } from "../../src/store/Sql.ts"
@@ -19,7 +20,7 @@ import { testConfig } from "./TestSettings.ts"
 
 /** The real store on disk, in the data folder of `settings`. */
 export const testStore = (settings: Settings) =>
-  Layer.mergeAll(TaskIntake.layer, TaskRepo.layer, SessionRepo.layer, AuditFile.layer).pipe(
+  Layer.mergeAll(TaskIntake.layer, TaskRepo.layer, SessionRepo.layer, ProcessRepo.layer, AuditFile.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(AuditLog.layer, StoreChanges.layer)),
     Layer.provideMerge(Sql.layer(join(settings.dataDir, "sagyo.db"))),
     Layer.provideMerge(testConfig(settings))

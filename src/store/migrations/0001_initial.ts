@@ -65,13 +65,14 @@ export const initial: ReadonlyArray<string> = [
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX message_images_of_image ON message_images(hash)`,
 
-  // process groups that a task has started; start_time tells one from a stranger that got the same id
+  // process groups that a task has started; start_time and boot_id tell one from a stranger that got the same id
   `CREATE TABLE processes (
+    marker TEXT NOT NULL,
     pgid INTEGER NOT NULL,
-    start_time TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    PRIMARY KEY (pgid, start_time)
-  ) STRICT, WITHOUT ROWID`,
+    start_time TEXT,
+    boot_id TEXT,
+    task_id TEXT NOT NULL
+  ) STRICT`,
 
   // hash = SHA-256 of the previous row's hash, a line feed, and this row's body
   `CREATE TABLE audit (
