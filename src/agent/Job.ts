@@ -1,7 +1,7 @@
 import type { Context, Effect } from "effect"
 import type { RunnableTask } from "../domain/Task.ts"
 import type { OllamaClient } from "../ollama/OllamaClient.ts"
-import type { StoreFailed } from "../store/Sql.ts"
+import type { StoreFailed } from "../store/StoreFailed.ts"
 import type { TaskProgress } from "../store/TaskRepo.ts"
 import type { ToolBox, ToolOffer } from "../tools/ToolBox.ts"
 import type { ContextWindow } from "./ContextWindow.ts"
