@@ -8,7 +8,8 @@ export default defineConfig({
     dir: "dist",
     format: "esm",
     minify: true,
-    cleanDir: true,
+    // a test run may build while another one runs the program: the chunks of its version must stay
+    cleanDir: process.env.KEEP_CHUNKS === undefined,
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js"
   }
