@@ -9,7 +9,12 @@ import { Tasks } from "./task/Tasks.ts"
  * Where layers are composed: here for each command, and in `AppWork.ts` what stands behind the door. That one is
  * loaded only by who goes through it, since a start must be fast and without side effects.
  */
-const settings = (input: CommandInput) => AppLog.layer.pipe(Layer.provideMerge(AppConfig.layer(input.flags)))
+const settings = (input: CommandInput) =>
+  notices.pipe(Layer.provideMerge(AppLog.layer), Layer.provideMerge(AppConfig.layer(input.flags)))
+
+const notices = Layer.effectDiscard(
+  Effect.flatMap(AppConfig, (config) => Effect.forEach(config.notices, (notice) => Effect.logWarning(notice)))
+)
 
 /** A command's stderr is for a person: of the log it shows only errors, unless a file or another level was asked for. */
 const quietSettings = (input: CommandInput) =>
