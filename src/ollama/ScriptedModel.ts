@@ -40,18 +40,19 @@ export const showBody = (model: ScriptedModel): unknown => ({
   ...(model.remoteHost === undefined ? {} : { remote_host: model.remoteHost, remote_model: model.name })
 })
 
-export const tagBody = (model: ScriptedModel): Readonly<Record<string, unknown>> => ({
+const listed = (model: ScriptedModel) => ({
   name: tagged(model.name),
   model: tagged(model.name),
-  modified_at: "2026-01-01T00:00:00Z",
   size: model.size ?? 1_000_000,
   digest: "0".repeat(64),
   details
 })
 
+export const tagBody = (model: ScriptedModel): unknown => ({ ...listed(model), modified_at: "2026-01-01T00:00:00Z" })
+
 /** A loaded model: the context that it was given is never more than it was trained for. */
 export const runningBody = (model: ScriptedModel, numCtx: number): unknown => ({
-  ...tagBody(model),
+  ...listed(model),
   expires_at: "2026-01-01T00:10:00Z",
   size_vram: 0,
   context_length: Math.min(numCtx, contextOf(model) ?? numCtx)

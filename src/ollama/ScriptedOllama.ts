@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import type { ChatMessage, ToolDefinition } from "./OllamaSchema.ts"
 import { argumentsRefusal, chatProblems } from "./ScriptedChatCheck.ts"
 import { refusalOf, runningBody, type ScriptedModel, sameModel, showBody, tagBody } from "./ScriptedModel.ts"
-import { error, json, type Reply } from "./ScriptedReply.ts"
+import { error, json, plain, type Reply } from "./ScriptedReply.ts"
 
 /** The body of a chat as it came. */
 export interface ScriptedChatBody {
@@ -148,6 +148,8 @@ export class ScriptedOllama {
 
   #plain(route: string, body: unknown): Reply {
     switch (route) {
+      case "GET /":
+        return plain(200, "Ollama is running")
       case "GET /api/version":
         return json(200, { version: this.#options.version ?? "0.0.0" })
       case "GET /api/tags":
@@ -165,7 +167,7 @@ export class ScriptedOllama {
         return model === undefined ? error(404, `model '${name}' not found`) : json(200, showBody(model))
       }
       default:
-        return json(404, "404 page not found")
+        return plain(404, "404 page not found")
     }
   }
 

@@ -42,7 +42,11 @@ export const think = (thinking: string): Step =>
 
 export const call = (...calls: ReadonlyArray<ScriptedCall>): Step =>
   record({
-    message: { role: "assistant", content: "", tool_calls: calls.map((each) => ({ function: { index: 0, ...each } })) },
+    message: {
+      role: "assistant",
+      content: "",
+      tool_calls: calls.map((each, index) => ({ id: `call_scripted${index}`, function: { index, ...each } }))
+    },
     done: false
   })
 
@@ -80,6 +84,12 @@ export const toolCalls = (calls: ReadonlyArray<ScriptedCall>, ending?: Ending): 
 export const json = (status: number, body: unknown): Reply => [
   { _tag: "Head", status, contentType: "application/json; charset=utf-8" },
   { _tag: "Bytes", bytes: Buffer.from(JSON.stringify(body)) }
+]
+
+/** A status with a line of text. */
+export const plain = (status: number, line: string): Reply => [
+  { _tag: "Head", status, contentType: "text/plain" },
+  { _tag: "Bytes", bytes: Buffer.from(line) }
 ]
 
 /** A status with Ollama's error body. */

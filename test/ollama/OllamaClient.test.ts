@@ -4,7 +4,6 @@ import { type ChatDelta, OllamaClient } from "../../src/ollama/OllamaClient.ts"
 import { chat, chatRequest } from "../support/ScriptedChat.ts"
 import {
   bytes,
-  call,
   done,
   html,
   json,
@@ -120,7 +119,11 @@ layer(OllamaClient.layer)("OllamaClient.chat", (it) => {
     Effect.gen(function* () {
       const first = { name: "write_file", arguments: { path: "a.txt", content: "1" } }
       const second = { name: "write_file", arguments: { path: "b.txt", content: "2" } }
-      const apart = yield* replyTo([call(first), call(second), done()])
+      const alone = (each: unknown) => ({
+        message: { role: "assistant", content: "", tool_calls: [{ function: { index: 0, ...(each as object) } }] },
+        done: false
+      })
+      const apart = yield* replyTo([...records(alone(first), alone(second)), done()])
       assert.deepStrictEqual(apart.toolCalls, [first, second])
       const together = yield* replyTo(toolCalls([first, second]))
       assert.deepStrictEqual(together.toolCalls, [first, second])
