@@ -11,7 +11,7 @@ export interface ConfigText {
 }
 
 /** No settings file is longer. */
-const maxBytes = 256 * 1024
+const maxBytes = 64 * 1024
 
 /** The first settings file there is, or null. One that was named must be there; the current folder is never searched. */
 export const findConfigFile = (sources: Sources): Either.Either<ConfigText | null, string> => {

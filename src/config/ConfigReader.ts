@@ -1,7 +1,7 @@
 import { Either, ParseResult, Schema } from "effect"
 import type { ConfigText } from "./ConfigFile.ts"
 import { ConfigSchema, type ConfigValues, toolRuleKeys } from "./ConfigSchema.ts"
-import { type ConfigPath, type ConfigTree, readTree, type TextProblem } from "./ConfigTree.ts"
+import { type ConfigPath, readTree, type TextProblem } from "./ConfigTree.ts"
 import { nearestKey } from "./NearestKey.ts"
 
 /** What a settings file says. Where it has problems, the values are the defaults of those keys. */
@@ -30,41 +30,53 @@ export const readConfig = (yaml: typeof import("yaml"), { file, text }: ConfigTe
   const tree = readTree(yaml, text, (path) => isSection(known, path))
   const line = ({ offset, path, words }: TextProblem) =>
     [`${file}:${tree.lineAndColumn(offset).join(":")}`, ...(path.length > 0 ? [dotted(path)] : []), words].join(": ")
-  const [values, wrong] = check(tree, known)
+  const [values, issues] = check(tree.value, known)
+  const reported = new Set(tree.problems.map(({ path }) => JSON.stringify(path)))
+  const unreported = issues.filter(({ path }) => !reported.has(JSON.stringify(path)))
+  const wrong = unreported.map((issue) => ({
+    ...issue,
+    offset: tree.offsetOf(issue.path, issue._tag === "Unexpected" ? "key" : "value")
+  }))
+  const all = [...tree.problems, ...wrong].sort((a, b) => a.offset - b.offset)
+  const shown = all
+    .slice(0, maxProblems)
+    .map((problem) => line("_tag" in problem ? { ...problem, words: wordsOf(problem, known) } : problem))
   return {
     values,
-    problems: [...tree.problems, ...wrong].sort((a, b) => a.offset - b.offset).map(line),
+    problems: all.length > maxProblems ? [...shown, `${file}: and ${all.length - maxProblems} more problems`] : shown,
     problemAt: (path, words) => line({ offset: tree.offsetOf(path, "value"), path, words })
   }
 }
 
-/** Decodes what can be decoded: a second time without the keys that were wrong. */
-const check = (tree: ConfigTree, known: ConfigValues): readonly [ConfigValues, ReadonlyArray<TextProblem>] => {
-  if (tree.value === undefined) return [known, []]
-  const first = decode(tree.value)
-  if (Either.isRight(first)) return [first.right, []]
-  const issues = ParseResult.ArrayFormatter.formatErrorSync(first.left)
-  const problems = issues.map(({ _tag, path, message }): TextProblem => {
-    if (_tag === "Unexpected") {
-      return {
-        offset: tree.offsetOf(path, "key"),
-        path,
-        words: `unknown key; ${nearestKey(knownKeys(known, path), path)}`
-      }
-    }
-    return { offset: tree.offsetOf(path, "value"), path, words: _tag === "Missing" ? "must be given" : message }
-  })
-  const rest = issues.reduce<unknown>((value, { path }) => without(value, path), tree.value)
-  return [Either.getOrElse(decode(rest), () => known), problems]
+/** A file that has more is no settings file. */
+const maxProblems = 100
+
+type Issue = ParseResult.ArrayFormatterIssue
+
+const wordsOf = ({ _tag, path, message }: Issue, known: ConfigValues): string => {
+  if (_tag === "Unexpected") return `unknown key; ${nearestKey(knownKeys(known, path), path)}`
+  return _tag === "Missing" ? "must be given" : message
 }
 
-const without = (value: unknown, path: ConfigPath): unknown => {
-  const [head, ...tail] = path
-  // A list with a wrong item is left out whole.
-  if (head === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return undefined
-  const { [head]: inner, ...others } = value as Record<PropertyKey, unknown>
-  const kept = without(inner, tail)
-  return kept === undefined ? others : { ...others, [head]: kept }
+/** Decodes what can be decoded: a second time without the keys that were wrong. */
+const check = (value: unknown, known: ConfigValues): readonly [ConfigValues, ReadonlyArray<Issue>] => {
+  if (value === undefined) return [known, []]
+  const first = decode(value)
+  if (Either.isRight(first)) return [first.right, []]
+  const issues = ParseResult.ArrayFormatter.formatErrorSync(first.left)
+  const wrong = new Set(issues.map(({ path }) => JSON.stringify(path)))
+  return [Either.getOrElse(decode(without(value, wrong, []) ?? {}), () => known), issues]
+}
+
+/** A list with a wrong item is left out whole. */
+const without = (value: unknown, wrong: ReadonlySet<string>, path: ConfigPath): unknown => {
+  if (wrong.has(JSON.stringify(path))) return undefined
+  if (Array.isArray(value)) {
+    return value.some((item, index) => without(item, wrong, [...path, index]) === undefined) ? undefined : value
+  }
+  if (!isRecord(value)) return value
+  const kept = Object.entries(value).map(([key, inner]) => [key, without(inner, wrong, [...path, key])] as const)
+  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined))
 }
 
 const isSection = (known: ConfigValues, path: ConfigPath): boolean => {

@@ -46,6 +46,17 @@ describe("readConfig", () => {
     )
     assert.match(problems("agent:\n  workspace:\n")[0] ?? "", /^agent\.yaml:2:13: agent\.workspace: is empty/)
     assert.match(problems("agent:\n  workspace: # none\n")[0] ?? "", /agent\.workspace: is empty/)
+    assert.deepStrictEqual(problems("ollama: { model }"), [
+      "agent.yaml:1:16: ollama.model: is empty: give it a value, write null where the default is null, or remove the key"
+    ])
+    assert.match(
+      problems("tools:\n  rules:\n    -\n").join(),
+      /^agent\.yaml:3:6: tools\.rules\[0\]: is empty[^:]*:[^:]*$/
+    )
+    assert.match(
+      problems("tools: { shell: { env: [~] } }").join(),
+      /^agent\.yaml:1:25: tools\.shell\.env\[0\]: a bare ~ is null/
+    )
     assert.match(problems("ollama:\n  model: null\n")[0] ?? "", /ollama\.model: must be the name of a model/)
     assert.match(problems("ollama: null\n")[0] ?? "", /ollama: must be a section/)
     assert.deepStrictEqual(problems("agent: { workspace: null }\nollama: { temperature: Null, base_url: NULL }\n"), [])
@@ -87,6 +98,7 @@ describe("readConfig", () => {
     assert.deepStrictEqual(problems("locale: ja\nlocale: en\n"), [
       "agent.yaml:2:1: locale: is given twice, first at 1:1"
     ])
+    assert.match(problems("ollama: { model: ~, model: m }").join("\n"), /a bare ~.*\n.*is given twice/)
     assert.deepStrictEqual(problems("mcp:\n  http:\n    port: 1\n    port: 2\n"), [
       "agent.yaml:4:5: mcp.http.port: is given twice, first at 3:5"
     ])
@@ -243,4 +255,30 @@ describe("readConfig", () => {
     assert.strictEqual(found.length, 3)
     for (const line of found) assert.match(line, /^[ -~]{1,300}$/)
   })
+})
+
+describe("a hostile file", () => {
+  const hostile: ReadonlyArray<readonly [string, string]> = [
+    ["deep lists", "[".repeat(65_000)],
+    ["deep closed lists", "[".repeat(30_000) + "]".repeat(30_000)],
+    ["deep maps", "{a: ".repeat(16_000)],
+    ["deep sections", Array.from({ length: 350 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
+    ["many keys", Array.from({ length: 5_000 }, (_, index) => `key${index}: 1`).join("\n")],
+    ["one key, often", "locale: ja\n".repeat(5_000)],
+    ["a long key", `${"k".repeat(60_000)}: 1`],
+    ["a long scalar", `locale: ${"x".repeat(65_000)}`],
+    ["many questions", "? ".repeat(30_000)],
+    ["many dashes", "- ".repeat(30_000)],
+    ["many quotes", '"'.repeat(65_000)],
+    ["many anchors", "&a ".repeat(20_000)],
+    ["many documents", "---\n".repeat(16_000)],
+    ["many comments", "# x\n".repeat(16_000)]
+  ]
+  for (const [name, text] of hostile) {
+    it(`with ${name} gets an answer of reasonable length`, () => {
+      const found = problems(text)
+      assert.isAtMost(found.join("\n").length, 50_000)
+      if (name !== "many comments") assert.isAbove(found.length, 0)
+    })
+  }
 })
