@@ -5,7 +5,7 @@ import { AppConfig } from "../../src/config/AppConfig.ts"
 import { serve } from "../../src/mcp/Http.ts"
 import { ownerToken } from "../../src/mcp/HttpToken.ts"
 import type { Tasks } from "../../src/task/Tasks.ts"
-import type { Reply } from "./Pipe.ts"
+import type { Reply } from "./Talk.ts"
 
 export interface HttpReply {
   readonly status: number
