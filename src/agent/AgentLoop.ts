@@ -86,7 +86,7 @@ const finish = (job: Job, turn: ModelTurn, { content, thinking }: Read<"Answer">
       steps: { completed: 1, planned: 1 },
       currentTask: ""
     }),
-    content.trim()
+    content
   )
 
 const act = (job: Job, turn: ModelTurn, { content, thinking, calls }: Read<"Calls">): Step =>

@@ -47,6 +47,19 @@ type Attempt =
 
 const askOnce = (job: Job): Effect.Effect<Attempt, StoreFailed> =>
   job.ollama.chat(job.task.settings.ollama.baseUrl, requestOf(job)).pipe(
+    Effect.tap(({ promptTokens, outputTokens }) =>
+      Effect.annotateCurrentSpan({
+        "gen_ai.usage.input_tokens": promptTokens,
+        "gen_ai.usage.output_tokens": outputTokens
+      })
+    ),
+    Effect.withSpan(`chat ${job.model.name}`, {
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "ollama",
+        "gen_ai.request.model": job.model.name
+      }
+    }),
     Effect.either,
     Effect.timed,
     Effect.onInterrupt(() =>

@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import type { AuditEvent } from "../domain/AuditEvent.ts"
 import type { Message } from "../domain/Message.ts"
 import type { RunnableTask } from "../domain/Task.ts"
 import { OllamaClient } from "../ollama/OllamaClient.ts"
@@ -27,7 +28,8 @@ export type Start =
  */
 export const startJob = Effect.fn("AgentLoop.start")(function* (task: RunnableTask, offer: ToolOffer) {
   const [ollama, tools, tasks, sessions] = yield* Effect.all([OllamaClient, ToolBox, TaskRepo, SessionRepo])
-  const record: Job["record"] = (progress) => tasks.record(task.id, progress)
+  const record: Job["record"] = (progress) =>
+    Effect.zipRight(tasks.record(task.id, progress), Effect.forEach(progress.events ?? [], logged, { discard: true }))
   const stored = conversationOf(yield* sessions.history(task.sessionId), task)
   const last = stored.own.at(-1)
   if (last?._tag === "assistant" && last.toolCalls.length === 0) {
@@ -56,6 +58,10 @@ export const startJob = Effect.fn("AgentLoop.start")(function* (task: RunnableTa
   const limits = limitsOf(task, own, tokens)
   return { _tag: "Ready", job: { task, model, offer, window, limits, ollama, tools, record } } satisfies Start
 })
+
+/** The application's log tells of each call what the audit log tells. */
+const logged = ({ event, task, detail }: AuditEvent): Effect.Effect<void> =>
+  Effect.logInfo(event.replace("_", " "), { task, ...detail })
 
 const windowOf = (
   conversation: Conversation,

@@ -56,7 +56,7 @@ export const runCalls = Effect.fn("AgentLoop.runCalls")(function* (
     const next = calls[index + 1]
     yield* job.record({
       messages: [message],
-      events: [toolEvent(job, call, result.outcome, result.outcome === "ok" ? null : result.text, took)],
+      events: [toolEvent(job, call, result.outcome, result.outcome === "ok" ? null : firstLine(result.text), took)],
       currentTask: next === undefined ? CHAT : subjectOf(job, next.call)
     })
   }
@@ -76,6 +76,9 @@ const runCall = (job: Job, { call, problem }: PreparedCall): Effect.Effect<[Dura
   const environment = { taskId: job.task.id, settings: job.task.settings }
   return job.tools.call(environment, call.name, call.arguments).pipe(
     Effect.timed,
+    Effect.withSpan(`execute_tool ${call.name.slice(0, 60)}`, {
+      attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name }
+    }),
     // the call stays without a result: whoever ends or resumes the task tells of it
     Effect.onInterrupt(() =>
       job
@@ -84,6 +87,9 @@ const runCall = (job: Job, { call, problem }: PreparedCall): Effect.Effect<[Dura
     )
   )
 }
+
+/** What follows it may be a file's text or a command's output, which no log may hold. */
+const firstLine = (text: string): string => text.split("\n", 1)[0]!.slice(0, 500)
 
 const toolEvent = (
   job: Pick<Job, "task" | "tools">,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { AssistantMessage } from "../../src/domain/Message.ts"
 import type { TaskSettings } from "../../src/domain/Settings.ts"
 import { contextExceeded, error, json, type Reply, record, say, text, toolCall } from "../support/ScriptedOllama.ts"
 import { passWait } from "../support/ScriptedWait.ts"
@@ -193,6 +194,28 @@ describe("AgentLoop, what fails while the model is asked", () => {
       const after = results(5) ?? []
       assert.isBelow(after[0]!, 600)
       assert.deepStrictEqual(after.slice(-2), [5000, 5000])
+    })
+  )
+
+  it.scoped("gives up where the prompt does not fit after it was shortened three times", () =>
+    Effect.gen(function* () {
+      const { accept, run, store, server } = yield* harness([], {
+        otherwise: contextExceeded(),
+        models: [{ name: "wide", contextLength: 1_000_000 }],
+        settings: ollamaSettings({ numCtx: 1_000_000 })
+      })
+      const earlier = accept("earlier")
+      for (let n = 0; n < 2000; n++) {
+        store.append(earlier.id, new AssistantMessage({ content: `said ${n}`, thinking: "", toolCalls: [] }))
+      }
+      const failure = yield* Effect.flip(run(accept()))
+      assert.match(String(failure._tag === "AgentFailed" && failure.reason), /Context overflow/)
+      assert.strictEqual(server.requests.length, 4)
+      const sizes = server.requests.map(({ body }) => body.messages.length)
+      assert.deepStrictEqual(
+        [...sizes].sort((left, right) => right - left),
+        sizes
+      )
     })
   )
 

@@ -63,7 +63,7 @@ const workIn = (files: Readonly<Record<string, string>>, script: ReadonlyArray<S
   })
 
 describe("AgentLoop with the real tools and the real store", () => {
-  it.scopedLive("finds why a test fails, mends it, runs the test and reports", () =>
+  it.scoped("finds why a test fails, mends it, runs the test and reports", () =>
     Effect.gen(function* () {
       const done = yield* workIn(
         {
