@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import type { ChatMessage, ToolDefinition } from "./OllamaSchema.ts"
 import { argumentsRefusal, chatProblems } from "./ScriptedChatCheck.ts"
 import { refusalOf, runningBody, type ScriptedModel, sameModel, showBody, tagBody } from "./ScriptedModel.ts"
+import { closeOf, play } from "./ScriptedPlay.ts"
 import { error, json, plain, type Reply } from "./ScriptedReply.ts"
 
 /** The body of a chat as it came. */
@@ -208,54 +209,6 @@ export class ScriptedOllama {
     return this.models.find((model) => sameModel(model.name, name))
   }
 }
-
-const play = async (reply: Reply, response: ServerResponse, model: string, waits: () => void): Promise<void> => {
-  const gone = closeOf(response)
-  response.setHeader("content-type", "application/x-ndjson")
-  for (const step of reply) {
-    if (response.destroyed) return
-    switch (step._tag) {
-      case "Head":
-        response.statusCode = step.status
-        response.setHeader("content-type", step.contentType)
-        break
-      case "Record": {
-        const stamp = "message" in step.record ? { model, created_at: "2026-01-01T00:00:00Z" } : {}
-        await written(response, Buffer.from(`${JSON.stringify({ ...stamp, ...step.record })}\n`))
-        break
-      }
-      case "Bytes":
-        await written(response, step.bytes)
-        break
-      case "Pause":
-        waits()
-        await Promise.race([step.until, gone])
-        break
-      case "Hang":
-        waits()
-        await gone
-        return
-      case "Cut":
-        response.destroy()
-        return
-      case "Reset":
-        response.socket?.resetAndDestroy()
-        return
-    }
-  }
-  response.end()
-}
-
-const closeOf = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    response.once("close", () => resolve())
-  })
-
-/** Settles when the bytes were handed to the system, or the connection is gone. */
-const written = (response: ServerResponse, bytes: Uint8Array): Promise<void> =>
-  new Promise((resolve) => {
-    response.write(bytes, () => resolve())
-  })
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Array<Buffer> = []

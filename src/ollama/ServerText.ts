@@ -29,7 +29,7 @@ export const errorText = (body: string): string => {
 /** The words in the value of an `error` field, which is a string or an object that holds one. */
 export const errorValueText = (value: unknown): string => {
   const words = wordsOf(value, 0)
-  return serverText(words ?? JSON.stringify(value) ?? "")
+  return serverText(words ?? written(value))
 }
 
 const wordsOf = (value: unknown, depth: number): string | null => {
@@ -48,6 +48,15 @@ const pageText = (page: string): string =>
       .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, " ")
       .replace(/<[^>]*>/g, " ")
   )
+
+/** Empty where the value is nested so deeply that it cannot be written. */
+const written = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? ""
+  } catch {
+    return ""
+  }
+}
 
 const parsed = (text: string): unknown => {
   try {

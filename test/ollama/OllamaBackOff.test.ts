@@ -55,6 +55,7 @@ describe("a chat that may pass", () => {
     "a connection that is reset before headers": [reset],
     "a stream that holds no records": bytes("noise\n"),
     "a stream that ends within a record": bytes(`{"message":{"content":"The ans`),
+    "a record of more than 64 MiB": bytes(Buffer.alloc(65 << 20, "x")),
     "an empty stream": []
   })) {
     it.effect(`is asked again after ${name}`, () =>

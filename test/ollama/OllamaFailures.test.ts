@@ -43,6 +43,7 @@ layer(OllamaClient.layer)("a chat that fails at once", (it) => {
       assert.deepInclude(found, { _tag: "OllamaModelMissing", model: "qwen3:8b" })
       checked(found, "OllamaModelMissing", "model 'qwen3:8b' not found")
       checked(yield* refusal(error(404, `model "x" not found, try pulling it first`)), "OllamaModelMissing")
+      checked(yield* refusal(json(200, { error: "model 'x' not found" })), "OllamaModelMissing")
       checked(yield* refusal(html(404, "404 page not found")), "OllamaRefused", "404 page not found")
     })
   )
@@ -79,7 +80,8 @@ layer(OllamaClient.layer)("a chat that fails at once", (it) => {
       for (const words of [
         "error parsing tool call: raw='{\"path', err=unexpected end of JSON input",
         "failed to parse JSON: invalid character 'c' looking for beginning of value",
-        "failed to parse XML: EOF"
+        "failed to parse XML: EOF",
+        "invalid character 'c' looking for beginning of value"
       ]) {
         checked(yield* refusal(error(500, words)), "OllamaBadToolCall", words)
         checked(yield* refusal([say("a"), ...records({ error: words })]), "OllamaBadToolCall", words)
@@ -95,6 +97,13 @@ layer(OllamaClient.layer)("a chat that fails at once", (it) => {
         yield* refusal(error(500, "model requires more system memory (9 GiB) than is available (2 GiB)")),
         "OllamaRefused"
       )
+      checked(
+        yield* refusal(
+          error(500, "llama runner process has terminated: error loading model: unknown model architecture")
+        ),
+        "OllamaRefused"
+      )
+      checked(yield* refusal(error(400, "invalid character 'x' after object key")), "OllamaRefused")
       checked(yield* refusal(json(403, ["odd"])), "OllamaRefused", `["odd"]`)
       checked(yield* refusal(json(302, {})), "OllamaRefused")
       checked(yield* refusal(html(200, "<!doctype html><title>Router login</title>")), "OllamaRefused", "Router login")
