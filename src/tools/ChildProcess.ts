@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable } from "node:stream"
 import { Effect, Option } from "effect"
-import { endGroup } from "./ProcessGroup.ts"
+import { endGroup, startTimeOf } from "./ProcessGroup.ts"
 import { ToolFailed } from "./ToolFailed.ts"
 
 export interface ChildOptions {
@@ -16,7 +16,8 @@ export interface ChildOptions {
   readonly marker: string | null
   readonly onStdout: (chunk: Buffer) => void
   readonly onStderr: (chunk: Buffer) => void
-  readonly onStarted?: (pgid: number) => Effect.Effect<void>
+  /** Runs before anything can end the child; see `StartedGroup` for the start time. */
+  readonly onStarted?: (pgid: number, startTime: string | null) => Effect.Effect<void>
 }
 
 export interface ChildEnd {
@@ -31,6 +32,7 @@ const DRAIN = "250 millis"
 interface Running {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
   readonly pgid: number
+  readonly startTime: string | null
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   readonly closed: Promise<void>
 }
@@ -42,7 +44,7 @@ interface Running {
  */
 export const runChild = (options: ChildOptions): Effect.Effect<ChildEnd, ToolFailed> =>
   Effect.acquireUseRelease(
-    start(options),
+    Effect.tap(start(options), ({ pgid, startTime }) => options.onStarted?.(pgid, startTime) ?? Effect.void),
     (running) => follow(running, options),
     ({ child, pgid }) =>
       Effect.zipRight(
@@ -63,6 +65,8 @@ const start = (options: ChildOptions): Effect.Effect<Running, ToolFailed> =>
       detached: true,
       stdio: ["ignore", "pipe", "pipe"]
     })
+    // Before anything can have waited for it: a corpse still says when it was born.
+    const startTime = child.pid === undefined ? null : startTimeOf(child.pid)
     child.stdout.on("data", options.onStdout)
     child.stderr.on("data", options.onStderr)
     child.on("error", (cause: NodeJS.ErrnoException) => resume(Effect.fail(notStarted(program, cause))))
@@ -70,7 +74,7 @@ const start = (options: ChildOptions): Effect.Effect<Running, ToolFailed> =>
       child.once("exit", (code, signal) => resolve({ code, signal }))
     )
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()))
-    child.once("spawn", () => resume(Effect.succeed({ child, pgid: child.pid!, exited, closed })))
+    child.once("spawn", () => resume(Effect.succeed({ child, pgid: child.pid!, startTime, exited, closed })))
   })
 
 const notStarted = (program: string, cause: NodeJS.ErrnoException) =>
@@ -83,7 +87,6 @@ const notStarted = (program: string, cause: NodeJS.ErrnoException) =>
 
 const follow = Effect.fn("ChildProcess.follow")(function* (running: Running, options: ChildOptions) {
   const begun = performance.now()
-  if (options.onStarted) yield* options.onStarted(running.pgid)
   const exit = yield* Effect.promise(() => running.exited).pipe(Effect.timeoutOption(options.timeoutMillis))
   const millis = performance.now() - begun
   yield* endGroup({ pgid: running.pgid, marker: options.marker }, options.graceMillis)

@@ -1,5 +1,7 @@
-import { readdir, readFile } from "node:fs/promises"
-import { type Duration, Effect, Schedule } from "effect"
+import { readFileSync } from "node:fs"
+import { readdir, readFile, readlink } from "node:fs/promises"
+import { setTimeout } from "node:timers/promises"
+import { Effect, Schedule } from "effect"
 import type { StartedGroup } from "../domain/StartedGroup.ts"
 
 /** A process group, and the processes that left it (`setsid`) but still carry `marker` in their environment. */
@@ -10,33 +12,32 @@ export interface Group {
 }
 
 const POLL = Schedule.exponential("1 millis", 1.5).pipe(Schedule.union(Schedule.spaced("20 millis")))
-const LAST_WAIT = "1 second"
+const MAX_ROUNDS = 4
+const LAST_WAIT_MILLIS = 1000
+const MAX_TRIES = 5
 
 /**
  * Ends the group: SIGTERM, and SIGKILL for what is left after `grace`. Returns when all of it is gone; what
- * cannot be killed (another user's, stuck in the kernel) is waited for at most a second.
+ * cannot be killed (another user's, stuck in the kernel) is waited for some seconds at most.
  */
 export const endGroup = Effect.fn("ProcessGroup.end")(function* (group: Group, graceMillis: number) {
-  const inGroup = signal(-group.pgid, "SIGTERM")
-  const strays = yield* straysOf(group)
-  for (const pid of strays) signal(pid, "SIGTERM")
-  if (!inGroup && strays.length === 0) return
-  if (yield* waitUntilGone(group, strays, `${graceMillis} millis`)) return
-  signal(-group.pgid, "SIGKILL")
-  const left = yield* straysOf(group)
-  for (const pid of left) signal(pid, "SIGKILL")
-  yield* waitUntilGone(group, left, LAST_WAIT)
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const name = round === 0 ? "SIGTERM" : "SIGKILL"
+    const inGroup = signal(-group.pgid, name)
+    // Looked for anew in each round, since what is being ended may go on forking.
+    const strays = yield* straysOf(group)
+    for (const pid of strays) signal(pid, name)
+    if (!inGroup && strays.length === 0) return
+    yield* waitUntilGone(group, strays, round === 0 ? graceMillis : LAST_WAIT_MILLIS)
+  }
 }, Effect.uninterruptible)
 
 /** Ends what is left of a group that a dead process had started; nothing where it is a later one's. */
 export const endLeftover = Effect.fn("ProcessGroup.endLeftover")(function* (left: StartedGroup) {
   const bootId = yield* currentBoot
   if (bootId === null || bootId !== left.bootId) return
-  const leader = yield* Effect.promise(() => startTimeOf(left.pgid))
-  const strays = yield* straysOf({ pgid: 0, marker: left.marker })
-  for (const pid of strays) signal(pid, "SIGKILL")
-  if (leader !== null && leader === left.startTime) signal(-left.pgid, "SIGKILL")
-  yield* waitUntilGone({ pgid: leader === left.startTime ? left.pgid : 0, marker: null }, strays, LAST_WAIT)
+  const isLeader = left.startTime !== null && startTimeOf(left.pgid) === left.startTime
+  yield* endGroup({ pgid: isLeader ? left.pgid : 0, marker: left.marker }, 0)
 })
 
 /** Null where the system has none. */
@@ -48,20 +49,22 @@ export const currentBoot: Effect.Effect<string | null> = Effect.promise(() =>
 )
 
 /** In clock ticks since boot; null where there is no such process or no /proc. */
-export const startTimeOf = (pid: number): Promise<string | null> =>
-  readFile(`/proc/${pid}/stat`, "latin1").then(
-    (stat) => fieldsOf(stat)[19] ?? null,
-    () => null
-  )
+export const startTimeOf = (pid: number): string | null => {
+  try {
+    return fieldsOf(readFileSync(`/proc/${pid}/stat`, "latin1"))[19] ?? null
+  } catch {
+    return null
+  }
+}
 
 /** The fields from the state (the third) on: the name before them may hold anything. */
 const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 
-const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limit: Duration.DurationInput) =>
+const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limitMillis: number) =>
   Effect.promise(() => isGone(group, strays)).pipe(
     Effect.repeat({ until: (gone) => gone, schedule: POLL }),
     Effect.interruptible,
-    Effect.timeoutTo({ duration: limit, onSuccess: (gone) => gone, onTimeout: () => false })
+    Effect.timeoutOption(limitMillis)
   )
 
 /** Corpses that their parent does not collect, as in a container without an init, count as gone. */
@@ -80,11 +83,22 @@ const straysOf = ({ marker, pgid }: Group): Effect.Effect<ReadonlyArray<number>>
     : Effect.promise(async () => {
         const wanted = `\0${marker}\0`
         const found = await findProcesses(async (pid) => {
-          if (!`\0${await readFile(`/proc/${pid}/environ`, "latin1")}\0`.includes(wanted)) return false
+          if (!`\0${await environmentOf(pid)}\0`.includes(wanted)) return false
           return fieldsOf(await readFile(`/proc/${pid}/stat`, "latin1"))[2] !== String(pgid)
         })
         return found ?? []
       })
+
+/** While a process begins another program it has, for a moment, no environment: then it is looked at again. */
+const environmentOf = async (pid: number): Promise<string> => {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+    const environment = await readFile(`/proc/${pid}/environ`, "latin1")
+    // A thread of the kernel has no program, and never an environment.
+    if (environment !== "" || (await readlink(`/proc/${pid}/exe`)) === "") return environment
+    await setTimeout(1)
+  }
+  return ""
+}
 
 /** Null where there is no /proc. Processes that end meanwhile, or are another user's, count as no match. */
 const findProcesses = async (matches: (pid: number) => Promise<boolean>): Promise<ReadonlyArray<number> | null> => {

@@ -44,7 +44,7 @@ export const sandboxArguments = async (
     ...guard.pinned.flatMap((path) => ["--bind", path, path]),
     ...guard.readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
-    ...["--remount-ro", "/", "--chdir", workspace.root, "--"]
+    ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", workspace.root, "--"]
   ]
 }
 

@@ -3,11 +3,10 @@ import { existsSync } from "node:fs"
 import { type Context, Effect } from "effect"
 import type { ToolSettings } from "../domain/Settings.ts"
 import type { StartedGroup } from "../domain/StartedGroup.ts"
-import type { TaskId } from "../domain/Task.ts"
 import { type ChildEnd, runChild } from "./ChildProcess.ts"
 import { OutputCapture } from "./OutputCapture.ts"
 import { optional, seconds, text } from "./Parameters.ts"
-import { currentBoot, startTimeOf } from "./ProcessGroup.ts"
+import { currentBoot } from "./ProcessGroup.ts"
 import { ProcessLedger } from "./ProcessLedger.ts"
 import { pathFolders } from "./Programs.ts"
 import { Sandbox } from "./Sandbox.ts"
@@ -66,12 +65,12 @@ const runCommand = Effect.fn("Shell.run")(function* (
     marker: confinement === null ? marker : null,
     onStdout: (chunk) => capture.push(chunk),
     onStderr: (chunk) => capture.push(chunk),
-    onStarted: (pgid) =>
-      describe(context.environment.taskId, pgid, marker).pipe(
-        Effect.tap((group) => Effect.sync(() => recorded.push(group))),
-        Effect.flatMap((group) => ledger.record(group)),
-        Effect.uninterruptible
-      )
+    onStarted: (pgid, startTime) =>
+      Effect.flatMap(currentBoot, (bootId) => {
+        const group = { taskId: context.environment.taskId, pgid, startTime, bootId, marker }
+        recorded.push(group)
+        return ledger.record(group)
+      })
   }).pipe(Effect.ensuring(Effect.suspend(() => Effect.forEach(recorded, (group) => ledger.forget(group)))))
   const removed = confinement === null ? [] : yield* confinement.restore
   return resultOf(command, end, limit, capture.text(context.budget), removed)
@@ -88,13 +87,6 @@ const checkCommand = (command: string): Effect.Effect<void, ToolFailed> => {
           : null
   return problem === null ? Effect.void : Effect.fail(new ToolFailed({ message: `\`command\` ${problem}.` }))
 }
-
-/** A process group as the ledger remembers it. */
-const describe = Effect.fn("Shell.describe")(function* (taskId: TaskId, pgid: number, marker: string) {
-  const startTime = yield* Effect.promise(() => startTimeOf(pgid))
-  const bootId = yield* currentBoot
-  return { taskId, pgid, startTime, bootId, marker } satisfies StartedGroup
-})
 
 const FIXED = {
   TERM: "dumb",
