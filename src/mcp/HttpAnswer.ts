@@ -71,7 +71,7 @@ export const writeJson = (response: ServerResponse, status: number, value: objec
   response.end(body)
 }
 
-/** Writes the SDK's answer to one request in the form that the client takes. */
+/** Writes the SDK's answer to one request in the form that the client takes: several messages as a stream where it may be. */
 export const writeAnswer = (response: ServerResponse, answer: Response, accepted: Accepted): Effect.Effect<void> =>
   Effect.map(
     Effect.promise(() => answer.text()),
@@ -83,10 +83,12 @@ export const writeAnswer = (response: ServerResponse, answer: Response, accepted
         return
       }
       const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true
-      const last = isStream ? lastEvent(text) : text
+      const messages = isStream ? dataOf(text) : [text]
+      const last = messages.at(-1) ?? ""
       const message = answer.status >= 400 ? withoutNullId(last) : last
-      const asStream = answer.status === 200 && accepted.streams && !accepted.json
-      const body = Buffer.from(asStream ? event(message) : message)
+      const streamed = messages.length > 1 ? accepted.mayStream : accepted.streams && !accepted.json
+      const asStream = answer.status === 200 && streamed
+      const body = Buffer.from(asStream ? messages.map(event).join("") : message)
       response.writeHead(answer.status, {
         ...(asStream ? streamHeaders : { "content-type": "application/json" }),
         ...(answer.status === 405 && { allow: "POST" }),
@@ -127,13 +129,13 @@ const keepAlive = "15 seconds"
 
 const event = (message: string): string => `event: message\ndata: ${message}\n\n`
 
-/** The data of the last event: the answer, after whatever was told before it. */
-const lastEvent = (text: string): string =>
+/** The data of a stream's events: the answer is the last, after whatever was told before it. */
+const dataOf = (text: string): ReadonlyArray<string> =>
   text
     .split("\n")
-    .findLast((line) => line.startsWith("data:"))
-    ?.slice("data:".length)
-    .trim() ?? ""
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice("data:".length).trim())
+    .filter((data) => data !== "")
 
 /** The SDK writes `id: null` where it could not read one. */
 const withoutNullId = (text: string): string => {
