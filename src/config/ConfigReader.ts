@@ -3,6 +3,7 @@ import type { ConfigText } from "./ConfigFile.ts"
 import { ConfigSchema, type ConfigValues, toolRuleKeys } from "./ConfigSchema.ts"
 import { type ConfigPath, readTree, type TextProblem } from "./ConfigTree.ts"
 import { nearestKey } from "./NearestKey.ts"
+import { readPlainYaml } from "./PlainYaml.ts"
 
 /** What a settings file says. Where it has problems, the values are the defaults of those keys. */
 export interface ReadConfig {
@@ -18,13 +19,22 @@ const decode = Schema.decodeUnknownEither(ConfigSchema, { errors: "all", onExces
 /** The settings of a file that has nothing in it. */
 export const defaults = (): ConfigValues => Either.getOrThrow(decode({}))
 
-/** A file that says nothing, or that could not be read. */
-export const nothingRead = (): ReadConfig => ({
-  values: defaults(),
+const withoutPlaces = (values: ConfigValues): ReadConfig => ({
+  values,
   problems: [],
   problemAt: (path, words) => `${dotted(path)}: ${words}`
 })
 
+/** A file that says nothing, or that could not be read. */
+export const nothingRead = (): ReadConfig => withoutPlaces(defaults())
+
+/** What a plain file without problems says, without the parser; null for any other file. It knows no places. */
+export const readPlain = ({ text }: ConfigText): ReadConfig | null => {
+  const plain = readPlainYaml(text)
+  return plain === null ? null : Either.match(decode(plain), { onLeft: () => null, onRight: withoutPlaces })
+}
+
+/** What any file says, with all its problems and their places. */
 export const readConfig = (yaml: typeof import("yaml"), { file, text }: ConfigText): ReadConfig => {
   const known = defaults()
   const tree = readTree(yaml, text, (path) => isSection(known, path))

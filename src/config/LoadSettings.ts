@@ -2,7 +2,7 @@ import { Effect, Either } from "effect"
 import type { HttpSettings, Settings } from "./AppConfig.ts"
 import { type ConfigText, findConfigFile } from "./ConfigFile.ts"
 import { ConfigInvalid } from "./ConfigInvalid.ts"
-import { nothingRead, readConfig } from "./ConfigReader.ts"
+import { nothingRead, type ReadConfig, readConfig, readPlain } from "./ConfigReader.ts"
 import { type ConfigValues, rules } from "./ConfigSchema.ts"
 import type { ConfigPath } from "./ConfigTree.ts"
 import { chooseFolders } from "./Folders.ts"
@@ -13,22 +13,43 @@ import type { Sources } from "./Sources.ts"
 
 /** The settings from flags, environment and file, or all that is wrong with them. Nothing is created or written. */
 export const loadSettings = Effect.fn("AppConfig.load")(function* (sources: Sources) {
-  const problems: Array<string> = []
   const found = findConfigFile(sources)
-  if (Either.isLeft(found)) problems.push(found.left)
-  const text = Either.getOrNull(found)
-  const config = text === null ? nothingRead() : yield* parsed(text)
-  problems.push(...config.problems)
-  const settings = assemble({ sources, config, file: text?.file ?? null, report: (problem) => problems.push(problem) })
+  if (Either.isLeft(found)) {
+    const { problems } = assemble(sources, null, nothingRead())
+    return yield* new ConfigInvalid({ problems: [found.left, ...problems] })
+  }
+  const { settings, problems } = yield* read(sources, found.right)
   const [first, ...others] = problems
   return first === undefined ? settings : yield* new ConfigInvalid({ problems: [first, ...others] })
 })
 
-// The parser is a third of what loading costs, so that it is loaded only where there is a file.
-const parsed = (text: ConfigText) =>
-  Effect.promise(() => import("yaml")).pipe(Effect.map((yaml) => readConfig(yaml, text)))
+interface Assembled {
+  readonly settings: Settings
+  readonly problems: ReadonlyArray<string>
+}
 
-const assemble = (reading: Reading): Settings => {
+const read = Effect.fnUntraced(function* (sources: Sources, text: ConfigText | null) {
+  if (text === null) return assemble(sources, null, nothingRead())
+  const plain = readPlain(text)
+  const quick = plain === null ? null : assemble(sources, text, plain)
+  if (quick?.problems.length === 0) return quick
+  // Loaded only here, since it is most of what settings cost.
+  const yaml = yield* Effect.promise(() => import("yaml"))
+  return assemble(sources, text, readConfig(yaml, text))
+})
+
+const assemble = (sources: Sources, text: ConfigText | null, config: ReadConfig): Assembled => {
+  const problems = [...config.problems]
+  const reading = {
+    sources,
+    file: text?.file ?? null,
+    config,
+    report: (problem: string) => void problems.push(problem)
+  }
+  return { settings: settingsOf(reading), problems }
+}
+
+const settingsOf = (reading: Reading): Settings => {
   const { values } = reading.config
   const locale = variable(reading, "SAGYO_LOCALE", rules.locale) ?? values.locale
   const level = variable(reading, "SAGYO_LOG_LEVEL", rules.logLevel) ?? values.log.level

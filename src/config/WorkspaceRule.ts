@@ -44,7 +44,7 @@ const dangerOf = (folder: string, kept: KeptFolders, { home, tmp, platform, env 
   if (home !== null && within(realPath(home), folder)) return "is your home folder or holds it"
   if ([tmp, "/tmp", "/var/tmp"].some((each) => realPath(each) === folder)) return "is the temporary folder"
   const meets = (other: string) => (within(other, folder) ? "holds" : within(folder, other) ? "lies in" : null)
-  const system = systemFolders(platform, env).find((each) => meets(each) ?? meets(realPath(each)))
+  const system = systemFolders(platform, env).find((each) => meets(each) !== null)
   if (system !== undefined && !exempt.some((each) => within(folder, each)))
     return `holds or lies in the system folder ${system}`
   const data = meets(kept.dataDir)
@@ -55,15 +55,19 @@ const dangerOf = (folder: string, kept: KeptFolders, { home, tmp, platform, env 
     : `${meets(config)} the folder of the settings file ${config} (a settings file elsewhere, named with --config, frees it)`
 }
 
+// Links among them (/bin, macOS's /etc) need not be followed: what is asked about is a real path, below where they lead.
 const systemFolders = (platform: NodeJS.Platform, env: Sources["env"]): ReadonlyArray<string> => {
-  if (platform === "win32")
-    return [env.SystemRoot, env.ProgramFiles, env["ProgramFiles(x86)"], env.ProgramData].filter(
-      (each) => each !== undefined
-    )
-  const top = ["usr", "etc", "bin", "sbin", "lib", "lib32", "lib64", "boot", "dev", "proc", "sys", "run"]
-  const unix = [...top, "var/log", "var/cache", "var/run", "var/spool"].map((name) => `/${name}`)
-  return platform === "darwin" ? [...unix, "/System", "/Library", "/Applications", "/private/etc"] : unix
+  if (platform === "win32") return windowsFolders.flatMap((name) => env[name] ?? [])
+  return platform === "darwin" ? [...unixFolders, ...macFolders] : unixFolders
 }
+
+const unixFolders =
+  "/usr /etc /bin /sbin /lib /lib32 /lib64 /boot /dev /proc /sys /run /var/log /var/cache /var/run /var/spool".split(
+    " "
+  )
+const macFolders =
+  "/System /Library /Applications /private/etc /private/var/log /private/var/db /private/var/run".split(" ")
+const windowsFolders = ["SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramData"]
 
 /** People's own folders inside those: removable disks, FreeBSD's homes. */
 const exempt = ["/run/media", "/usr/home"]
@@ -75,4 +79,4 @@ export const foldersOf = (file: string | null): ReadonlyArray<string> =>
 /** Whether others need the folder too, so that it cannot be hidden whole from an agent's commands. */
 export const isShared = (folder: string, { home, tmp, platform, env }: Sources): boolean =>
   [...(home === null ? [] : [home]), tmp, "/tmp", "/var/tmp"].some((each) => within(realPath(each), folder)) ||
-  systemFolders(platform, env).some((each) => within(each, folder) || folder === realPath(each))
+  systemFolders(platform, env).some((each) => within(each, folder))
