@@ -11,6 +11,7 @@ import { type HttpExchanges, makeHttpExchanges } from "./HttpExchange.ts"
 import { guardPolicy, hostName } from "./HttpGuards.ts"
 import { HttpListenFailed, HttpUnguarded } from "./HttpUnusable.ts"
 import { messageLimit } from "./MessageLimit.ts"
+import { agentTools, type ToolSet } from "./Tools.ts"
 
 /** Where MCP is served. */
 export interface Listening {
@@ -28,10 +29,12 @@ const timeouts = { headers: 15_000, request: 300_000, betweenRequests: 75_000, s
 const lastAnswers = "5 seconds"
 
 /**
- * Serves MCP over HTTP for the life of the scope. Its end takes no further connection, ends subscriptions,
+ * Serves tools over HTTP for the life of the scope. Its end takes no further connection, ends subscriptions,
  * finishes the answers that are being worked out, closes every socket and frees the port.
  */
-export const serve: Effect.Effect<Listening, HttpListenFailed | HttpUnguarded, Tasks | AppConfig | Scope.Scope> =
+export const serveTools = (
+  tools: ToolSet
+): Effect.Effect<Listening, HttpListenFailed | HttpUnguarded, Tasks | AppConfig | Scope.Scope> =>
   Effect.gen(function* () {
     const settings = yield* AppConfig
     const { http, images } = settings.mcp
@@ -60,7 +63,7 @@ export const serve: Effect.Effect<Listening, HttpListenFailed | HttpUnguarded, T
     yield* Effect.acquireRelease(listen(server, http), () => closed(server))
     const { port } = server.address() as AddressInfo
     const policy = guardPolicy(http, port, messageLimit(images))
-    const exchanges = yield* makeHttpExchanges(policy, authenticate, handlers, (error) => {
+    const exchanges = yield* makeHttpExchanges(tools, policy, authenticate, handlers, (error) => {
       log(Effect.logDebug("MCP", error.message))
     })
     for (const event of ["request", "checkContinue"]) {
@@ -69,6 +72,9 @@ export const serve: Effect.Effect<Listening, HttpListenFailed | HttpUnguarded, T
     yield* Effect.addFinalizer(() => finish(server, exchanges, running))
     return { url: `http://${hostName(http.host)}:${port}${http.basePath}/mcp`, port }
   }).pipe(Effect.withSpan("Http.serve"))
+
+/** Serves this program's own tools. */
+export const serve = serveTools(agentTools)
 
 /** The settings are refused before it comes to this; nobody else may open the port either. */
 const checkAllowed = ({ host, auth, allowRemote }: HttpSettings): Effect.Effect<void, HttpUnguarded> =>

@@ -17,7 +17,7 @@ import { HttpRefused, refused } from "./HttpRefused.ts"
 import { ErrorCode, errorReply, type Message, readMessage } from "./JsonRpc.ts"
 import { type ServerParts, serverFactory } from "./McpServer.ts"
 import { isTaskListen, makeTaskSubscriptions, refusalReply, type TaskListen } from "./TaskSubscriptions.ts"
-import { agentTools } from "./Tools.ts"
+import type { ToolSet } from "./Tools.ts"
 import { modernVersion } from "./Versions.ts"
 
 /** The exchanges of one HTTP server. */
@@ -29,13 +29,14 @@ export interface HttpExchanges {
 }
 
 export const makeHttpExchanges = (
+  tools: ToolSet,
   policy: GuardPolicy,
   authenticate: Authenticate,
   run: ServerParts["run"],
   onerror: (error: Error) => void
 ): Effect.Effect<HttpExchanges> =>
   Effect.gen(function* () {
-    const mcp = createMcpHandler(serverFactory({ tools: agentTools, callerOf, run }), {
+    const mcp = createMcpHandler(serverFactory({ tools, callerOf, run }), {
       maxRequestBodySize: policy.limit,
       onerror
     })
