@@ -14,6 +14,7 @@ export interface CommandInput {
     readonly json?: boolean
     readonly state?: string
     readonly limit?: number
+    readonly scripted?: boolean
   }
   readonly arguments: ReadonlyArray<string>
 }
@@ -34,6 +35,8 @@ export interface Command {
   readonly example: string
   readonly flags: ReadonlyArray<keyof CommandInput["flags"]>
   readonly arguments: { readonly least: number; readonly most: number }
+  /** The command runs until a signal comes, which is its good end; others end with 128 and the signal's number. */
+  readonly servesUntilSignal?: boolean
   /** The command catches SIGINT itself. */
   readonly ownsInterrupt?: boolean
   readonly program: (input: CommandInput) => Promise<Effect.Effect<ExitCode, StartFailure>>

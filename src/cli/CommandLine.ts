@@ -1,86 +1,95 @@
-import { parseArgs } from "node:util"
 import { closest } from "../config/NearestKey.ts"
 import type { Command, CommandInput } from "./Command.ts"
+import { type GivenFlag, readFlag, type TakenApart, takeApart } from "./FlagReader.ts"
+import { everywhere, type FlagName, flags, isFlagName } from "./Flags.ts"
 
 /** What the command line asks for. */
 export type Asked =
   | { readonly _tag: "run"; readonly name: string; readonly command: Command; readonly input: CommandInput }
   | { readonly _tag: "help"; readonly name: string | undefined }
   | { readonly _tag: "version" }
-  | { readonly _tag: "wrong"; readonly reason: string }
+  | { readonly _tag: "wrong"; readonly reason: string; readonly name: string | undefined }
 
-const options = {
-  config: { type: "string" },
-  host: { type: "string" },
-  port: { type: "string" },
-  session: { type: "string" },
-  temperature: { type: "string" },
-  image: { type: "string", multiple: true },
-  detach: { type: "boolean" },
-  json: { type: "boolean" },
-  state: { type: "string" },
-  limit: { type: "string" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "V" }
-} as const
+type Commands = Readonly<Record<string, Command>>
 
-const wrong = (reason: string): Asked => ({ _tag: "wrong", reason })
-
-/** Flags may stand before or after a command's arguments; what stands behind `--` is an argument. */
-export const readCommandLine = (argv: ReadonlyArray<string>, commands: Readonly<Record<string, Command>>): Asked => {
-  const parsed = parse(argv)
-  if (typeof parsed === "string") return wrong(parsed)
-  const { values, positionals } = parsed
-  const [name, ...rest] = positionals
-  if (values.version) return { _tag: "version" }
-  if (name === undefined)
-    return values.help || argv.length === 0 ? { _tag: "help", name: undefined } : wrong("a command is missing")
-  if (name === "help") return { _tag: "help", name: rest[0] }
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) return wrong(`there is no command "${name}"${hint(name, Object.keys(commands))}`)
-  if (values.help) return { _tag: "help", name }
-  const stray = Object.keys(values).find((flag) => flag !== "config" && !command.flags.some((known) => known === flag))
-  if (stray !== undefined) return wrong(`sagyo ${name} has no flag --${stray}. Usage: sagyo ${command.usage}`)
-  if (rest.length < command.arguments.least || rest.length > command.arguments.most) {
-    const too =
-      rest.length < command.arguments.least
-        ? "an argument is missing"
-        : "there are too many arguments (put one that has spaces into quotes)"
-    return wrong(`${too}. Usage: sagyo ${command.usage}`)
+/** Reads a whole command line; nothing has been loaded or opened by then. */
+export const readCommandLine = (argv: ReadonlyArray<string>, commands: Commands): Asked => {
+  const line = takeApart(argv)
+  const [name, ...rest] = line.positionals
+  if (line.version) return { _tag: "version" }
+  if (name === undefined) return withoutCommand(argv, line)
+  const known = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const asksAbout = name === "help" ? rest[0] : name
+  if (name === "help" || (line.help && known !== undefined)) {
+    if (asksAbout === undefined || Object.hasOwn(commands, asksAbout)) return { _tag: "help", name: asksAbout }
+    return unknownCommand(asksAbout, commands)
   }
-  const port = numberOf(
-    "port",
-    values.port,
-    (n) => Number.isInteger(n) && n >= 0 && n <= 65535,
-    "a whole number from 0 to 65535"
-  )
-  const limit = numberOf("limit", values.limit, (n) => Number.isInteger(n) && n >= 1, "a whole number from 1")
-  const temperature = numberOf("temperature", values.temperature, Number.isFinite, "a number")
-  for (const read of [port, limit, temperature]) if (typeof read === "string") return wrong(read)
-  const { config, host, session, image, detach, json, state } = values
-  const flags = defined({ config, host, session, image, detach, json, state, port, limit, temperature })
-  return { _tag: "run", name, command, input: { flags: flags as CommandInput["flags"], arguments: rest } }
+  return known === undefined ? unknownCommand(name, commands) : readInput(name, known, line.given, rest, commands)
 }
 
-const parse = (argv: ReadonlyArray<string>) => {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
-  } catch (cause) {
-    // parseArgs explains itself in several sentences; the first one names the flag
-    return (cause as Error).message.split(". ")[0] ?? "the command line cannot be read"
+const withoutCommand = (argv: ReadonlyArray<string>, line: TakenApart): Asked => {
+  if (line.help || argv.length === 0) return { _tag: "help", name: undefined }
+  const stray = line.given.find((flag) => !isFlagName(flag.name))
+  return wrong(undefined, stray === undefined ? "a command is missing" : `there is no flag ${spelled(stray)}`)
+}
+
+const unknownCommand = (name: string, commands: Commands): Asked => {
+  const near = nearest(Object.keys(commands), name)
+  return wrong(undefined, `there is no command "${name}"${near === undefined ? "" : `. Did you mean "${near}"?`}`)
+}
+
+const readInput = (
+  name: string,
+  command: Command,
+  given: ReadonlyArray<GivenFlag>,
+  rest: ReadonlyArray<string>,
+  commands: Commands
+): Asked => {
+  const accepted = [...command.flags, ...everywhere]
+  const values: Partial<Record<FlagName, unknown>> = {}
+  for (const flag of given) {
+    const known = accepted.find((each) => each === flag.name)
+    if (known === undefined) return wrong(name, strayFlag(name, command, flag, commands))
+    const read = readFlag(known, flag.value)
+    if ("wrong" in read) return wrong(name, read.wrong)
+    if (flags[known].many) values[known] = [...((values[known] as ReadonlyArray<unknown>) ?? []), read.value]
+    else if (flags[known].takes !== undefined && known in values) return wrong(name, `--${known} stands twice`)
+    else values[known] = read.value
   }
+  const { least, most } = command.arguments
+  if (rest.length < least) return wrong(name, "an argument is missing")
+  if (rest.length > most)
+    return wrong(
+      name,
+      most === 0 ? `it takes no argument, not "${rest[0]}"` : "there are too many arguments (quote one that has spaces)"
+    )
+  return { _tag: "run", name, command, input: { flags: values as CommandInput["flags"], arguments: rest } }
 }
 
-const numberOf = (flag: string, text: string | undefined, holds: (n: number) => boolean, accepted: string) => {
-  if (text === undefined) return undefined
-  const value = text.trim() === "" ? Number.NaN : Number(text)
-  return holds(value) ? value : `--${flag} takes ${accepted}, not "${text}"`
+const strayFlag = (name: string, command: Command, flag: GivenFlag, commands: Commands): string => {
+  const accepted = [...command.flags, ...everywhere]
+  const near = nearest(accepted, flag.name.replace(/^-+/, ""))
+  const others = Object.keys(commands).filter((other) => commands[other]?.flags.some((each) => each === flag.name))
+  const hint =
+    others.length > 0
+      ? `it belongs to sagyo ${others.join(", ")}`
+      : near !== undefined
+        ? `did you mean --${near}?`
+        : `it has ${accepted.map((each) => `--${each}`).join(", ")}${command.arguments.most > 0 ? behindDashes : ""}`
+  return `${spelled(flag)} is no flag of ${name}: ${hint}`
 }
 
-const hint = (name: string, known: ReadonlyArray<string>): string => {
-  const close = closest(known, name)
-  return close === undefined ? ". See sagyo --help" : `. Did you mean "${close}"?`
+const behindDashes = " (an argument that begins with - stands behind --)"
+
+const spelled = ({ name }: GivenFlag) => {
+  const written = name.startsWith("-") ? name : `--${name}`
+  return written.length > 40 ? `${written.slice(0, 40)}…` : written
 }
 
-const defined = (record: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
+/** The one that begins so, or is spelled nearly so. */
+const nearest = (known: ReadonlyArray<string>, written: string): string | undefined => {
+  const begin = written === "" ? [] : known.filter((each) => each.startsWith(written))
+  return begin.length === 1 ? begin[0] : closest(known, written)
+}
+
+const wrong = (name: string | undefined, reason: string): Asked => ({ _tag: "wrong", reason, name })

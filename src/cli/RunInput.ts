@@ -1,34 +1,70 @@
-import { readFile } from "node:fs/promises"
+import { open } from "node:fs/promises"
 import { extname } from "node:path"
-import { text } from "node:stream/consumers"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type { ImageInput } from "../task/Tasks.ts"
 import { CommandFailed } from "./Failures.ts"
+import { note } from "./Output.ts"
 
-/** The request as it stands on the command line; `-` reads it from stdin. */
-export const readRequest = (argument: string): Effect.Effect<string, CommandFailed> =>
-  argument === "-"
-    ? Effect.tryPromise({
-        try: () => text(process.stdin),
-        catch: (cause) => new CommandFailed({ message: `stdin cannot be read: ${(cause as Error).message}` })
+/** The request as it stands on the command line; `-` reads it from stdin, up to `limit` bytes. */
+export const readRequest = (argument: string, limit: number): Effect.Effect<string, CommandFailed> =>
+  argument === "-" ? Effect.zipRight(invite, readStdin(limit)) : Effect.succeed(argument)
+
+const invite = Effect.suspend(() =>
+  process.stdin.isTTY ? note("The request is read from here; end it with Ctrl-D.\n") : Effect.void
+)
+
+const readStdin = (limit: number) =>
+  Stream.fromAsyncIterable(process.stdin as AsyncIterable<Buffer>, (cause) => (cause as Error).message).pipe(
+    Stream.mapError((words) => new CommandFailed({ message: `stdin cannot be read: ${words}` })),
+    Stream.runFoldEffect({ chunks: [] as ReadonlyArray<Buffer>, size: 0 }, ({ chunks, size }, chunk) =>
+      size + chunk.length > limit
+        ? new CommandFailed({ message: `stdin holds more than ${limit} bytes, which no request may have` })
+        : Effect.succeed({ chunks: [...chunks, chunk], size: size + chunk.length })
+    ),
+    Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8"))
+  )
+
+/** Images by what their first bytes say; whether they are whole and small enough is judged with the request. */
+export const readImages = (
+  files: ReadonlyArray<string>,
+  limit: number
+): Effect.Effect<ReadonlyArray<ImageInput>, CommandFailed> =>
+  Effect.forEach(files, (file) =>
+    Effect.tryPromise({
+      try: () => readFile(file, limit),
+      catch: (cause) => new CommandFailed({ message: `--image ${file}: ${(cause as Error).message}` })
+    }).pipe(
+      Effect.flatMap((bytes) => {
+        const mimeType = typeOf(bytes, file)
+        return mimeType === undefined
+          ? new CommandFailed({ message: `--image ${file}: it is no PNG, JPEG or WebP` })
+          : Effect.succeed({ mimeType, dataBase64: bytes.toString("base64") })
       })
-    : Effect.succeed(argument)
+    )
+  )
 
-const mimeTypes: Readonly<Record<string, string>> = {
+const readFile = async (file: string, limit: number): Promise<Buffer> => {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    if (size > limit) throw new Error(`it has ${size} bytes, and no more than ${limit} are accepted`)
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+const typeOf = (bytes: Buffer, file: string): string | undefined => {
+  const head = bytes.toString("latin1", 0, 12)
+  if (head.startsWith("\x89PNG")) return "image/png"
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg"
+  if (/^RIFF.{4}WEBP/s.test(head)) return "image/webp"
+  return byName[extname(file).toLowerCase()]
+}
+
+const byName: Readonly<Record<string, string>> = {
   ".png": "image/png",
   ".jpg": "image/jpeg",
   ".jpeg": "image/jpeg",
   ".webp": "image/webp"
 }
-
-/** Image files by their endings; whether they are what they say is judged with the request. */
-export const readImages = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ImageInput>, CommandFailed> =>
-  Effect.forEach(files, (file) => {
-    const mimeType = mimeTypes[extname(file).toLowerCase()]
-    return mimeType === undefined
-      ? new CommandFailed({ message: `--image ${file}: its name must end in ${Object.keys(mimeTypes).join(", ")}` })
-      : Effect.tryPromise({
-          try: async () => ({ mimeType, dataBase64: await readFile(file, "base64") }),
-          catch: (cause) => new CommandFailed({ message: `--image ${file}: ${(cause as Error).message}` })
-        })
-  })

@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, Command>> = {
     example: "sagyo stdio",
     flags: [],
     arguments: { least: 0, most: 0 },
+    servesUntilSignal: true,
     program: async (input) => (await app()).stdio(input)
   },
   serve: {
@@ -21,6 +22,7 @@ export const commands: Readonly<Record<string, Command>> = {
     example: "sagyo serve --port 0",
     flags: ["host", "port"],
     arguments: { least: 0, most: 0 },
+    servesUntilSignal: true,
     program: async (input) => (await app()).serve(input)
   },
   run: {

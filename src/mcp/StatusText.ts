@@ -10,14 +10,13 @@ export const acceptedText = (task: Task, locale: Locale): string =>
     ["task_id", task.id],
     ["session_id", task.sessionId],
     ["status", "queued"],
-    [
-      "message",
-      {
-        ja: `タスク ${task.id} をセッション ${task.sessionId} に登録しました。`,
-        en: `Task ${task.id} was registered in session ${task.sessionId}.`
-      }[locale]
-    ]
+    ["message", acceptedSentence(task)[locale]]
   ])
+
+export const acceptedSentence = ({ id, sessionId }: Pick<Task, "id" | "sessionId">): Bilingual => ({
+  ja: `タスク ${id} をセッション ${sessionId} に登録しました。`,
+  en: `Task ${id} was registered in session ${sessionId}.`
+})
 
 /** A task as it is now. `result` stands last and is the only field that may have several lines. */
 export const statusText = (task: Task, locale: Locale): string =>
