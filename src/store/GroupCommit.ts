@@ -1,6 +1,7 @@
 import type { SqlError } from "@effect/sql"
 import { Cause, Deferred, Effect, Exit, Option, Queue, type Scope } from "effect"
-import type { Sql, StoreFailed } from "./Sql.ts"
+import type { Sql } from "./Sql.ts"
+import type { StoreFailed } from "./StoreFailed.ts"
 
 /** Runs effects that arrive together in one transaction, so that they share its one wait for the disk. */
 export interface GroupCommit {

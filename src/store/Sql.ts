@@ -5,8 +5,6 @@ import { migrate } from "./migrations/migrate.ts"
 import { StoreFailed } from "./StoreFailed.ts"
 import { refuseUnlessOurs } from "./StoreFile.ts"
 
-export { StoreFailed }
-
 /** SQLite's failures become `StoreFailed`; all others stay as they are. */
 type InWords = <A, E, R>(
   effect: Effect.Effect<A, E, R>
