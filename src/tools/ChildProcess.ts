@@ -35,6 +35,8 @@ interface Running {
   readonly startTime: string | null
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   readonly closed: Promise<void>
+  /** Whether nothing is left that would have to be ended. */
+  ended: boolean
 }
 
 /**
@@ -46,15 +48,21 @@ export const runChild = (options: ChildOptions): Effect.Effect<ChildEnd, ToolFai
   Effect.acquireUseRelease(
     Effect.tap(start(options), ({ pgid, startTime }) => options.onStarted?.(pgid, startTime) ?? Effect.void),
     (running) => follow(running, options),
-    ({ child, pgid }) =>
+    (running) =>
       Effect.zipRight(
-        endGroup({ pgid, marker: options.marker }, options.graceMillis),
+        end(running, options),
         Effect.sync(() => {
-          child.stdout.destroy()
-          child.stderr.destroy()
+          running.child.stdout.destroy()
+          running.child.stderr.destroy()
         })
       )
   )
+
+const end = Effect.fn("ChildProcess.end")(function* (running: Running, options: ChildOptions) {
+  if (running.ended) return
+  yield* endGroup({ pgid: running.pgid, marker: options.marker }, options.graceMillis)
+  running.ended = true
+})
 
 const start = (options: ChildOptions): Effect.Effect<Running, ToolFailed> =>
   Effect.async((resume) => {
@@ -74,7 +82,9 @@ const start = (options: ChildOptions): Effect.Effect<Running, ToolFailed> =>
       child.once("exit", (code, signal) => resolve({ code, signal }))
     )
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()))
-    child.once("spawn", () => resume(Effect.succeed({ child, pgid: child.pid!, startTime, exited, closed })))
+    child.once("spawn", () =>
+      resume(Effect.succeed({ child, pgid: child.pid!, startTime, exited, closed, ended: false }))
+    )
   })
 
 const notStarted = (program: string, cause: NodeJS.ErrnoException) =>
@@ -89,7 +99,7 @@ const follow = Effect.fn("ChildProcess.follow")(function* (running: Running, opt
   const begun = performance.now()
   const exit = yield* Effect.promise(() => running.exited).pipe(Effect.timeoutOption(options.timeoutMillis))
   const millis = performance.now() - begun
-  yield* endGroup({ pgid: running.pgid, marker: options.marker }, options.graceMillis)
+  yield* end(running, options)
   yield* Effect.promise(() => running.closed).pipe(Effect.timeoutOption(DRAIN))
   return Option.match(exit, {
     onNone: (): ChildEnd => ({ exitCode: null, signal: null, timedOut: true, millis }),

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs"
-import { readdir, readFile, readlink } from "node:fs/promises"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { Effect, Schedule } from "effect"
 import type { StartedGroup } from "../domain/StartedGroup.ts"
@@ -28,7 +27,8 @@ export const endGroup = Effect.fn("ProcessGroup.end")(function* (group: Group, g
     const strays = yield* straysOf(group)
     for (const pid of strays) signal(pid, name)
     if (!inGroup && strays.length === 0) return
-    yield* waitUntilGone(group, strays, round === 0 ? graceMillis : LAST_WAIT_MILLIS)
+    const gone = yield* waitUntilGone(group, strays, round === 0 ? graceMillis : LAST_WAIT_MILLIS)
+    if (gone && group.marker === null) return
   }
 }, Effect.uninterruptible)
 
@@ -41,40 +41,36 @@ export const endLeftover = Effect.fn("ProcessGroup.endLeftover")(function* (left
 })
 
 /** Null where the system has none. */
-export const currentBoot: Effect.Effect<string | null> = Effect.promise(() =>
-  readFile("/proc/sys/kernel/random/boot_id", "utf8").then(
-    (id) => id.trim(),
-    () => null
-  )
-)
-
-/** In clock ticks since boot; null where there is no such process or no /proc. */
-export const startTimeOf = (pid: number): string | null => {
+export const currentBoot: Effect.Effect<string | null> = Effect.sync(() => {
   try {
-    return fieldsOf(readFileSync(`/proc/${pid}/stat`, "latin1"))[19] ?? null
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
   } catch {
     return null
   }
-}
+})
+
+/** In clock ticks since boot; null where there is no such process or no /proc. */
+export const startTimeOf = (pid: number): string | null => fieldsOf(read(pid, "stat"))[19] ?? null
 
 /** The fields from the state (the third) on: the name before them may hold anything. */
 const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 
-const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limitMillis: number) =>
-  Effect.promise(() => isGone(group, strays)).pipe(
+const waitUntilGone = (group: Group, strays: ReadonlyArray<number>, limitMillis: number): Effect.Effect<boolean> =>
+  Effect.sync(() => isGone(group, strays)).pipe(
     Effect.repeat({ until: (gone) => gone, schedule: POLL }),
     Effect.interruptible,
-    Effect.timeoutOption(limitMillis)
+    Effect.timeoutTo({ duration: limitMillis, onSuccess: () => true, onTimeout: () => false })
   )
 
-/** Corpses that their parent does not collect, as in a container without an init, count as gone. */
-const isGone = async (group: Group, strays: ReadonlyArray<number>): Promise<boolean> => {
+/** Corpses that their parent is slow to collect, or never does, as in a container without an init, count as gone. */
+const isGone = (group: Group, strays: ReadonlyArray<number>): boolean => {
   if (!signal(-group.pgid, 0) && !strays.some((pid) => signal(pid, 0))) return true
-  const living = await findProcesses(async (pid) => {
-    const [state, , pgid] = fieldsOf(await readFile(`/proc/${pid}/stat`, "latin1"))
-    return state !== "Z" && (pgid === String(group.pgid) || strays.includes(pid))
+  const pids = allProcesses()
+  if (pids === null) return false
+  return !pids.some((pid) => {
+    const [state, , pgid] = fieldsOf(read(pid, "stat"))
+    return state !== undefined && state !== "Z" && (pgid === String(group.pgid) || strays.includes(pid))
   })
-  return living !== null && living.length === 0
 }
 
 const straysOf = ({ marker, pgid }: Group): Effect.Effect<ReadonlyArray<number>> =>
@@ -82,31 +78,48 @@ const straysOf = ({ marker, pgid }: Group): Effect.Effect<ReadonlyArray<number>>
     ? Effect.succeed([])
     : Effect.promise(async () => {
         const wanted = `\0${marker}\0`
-        const found = await findProcesses(async (pid) => {
-          if (!`\0${await environmentOf(pid)}\0`.includes(wanted)) return false
-          return fieldsOf(await readFile(`/proc/${pid}/stat`, "latin1"))[2] !== String(pgid)
-        })
-        return found ?? []
+        const pids = allProcesses() ?? []
+        const marked = await Promise.all(pids.map(async (pid) => `\0${await environmentOf(pid)}\0`.includes(wanted)))
+        return pids.filter((pid, index) => marked[index] && fieldsOf(read(pid, "stat"))[2] !== String(pgid))
       })
 
 /** While a process begins another program it has, for a moment, no environment: then it is looked at again. */
 const environmentOf = async (pid: number): Promise<string> => {
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const environment = await readFile(`/proc/${pid}/environ`, "latin1")
-    // A thread of the kernel has no program, and never an environment.
-    if (environment !== "" || (await readlink(`/proc/${pid}/exe`)) === "") return environment
+    const environment = read(pid, "environ")
+    if (environment !== "" || !hasProgram(pid)) return environment
     await setTimeout(1)
   }
   return ""
 }
 
-/** Null where there is no /proc. Processes that end meanwhile, or are another user's, count as no match. */
-const findProcesses = async (matches: (pid: number) => Promise<boolean>): Promise<ReadonlyArray<number> | null> => {
-  const names = await readdir("/proc").catch(() => null)
-  if (names === null) return null
-  const pids = names.map(Number).filter((pid) => pid > 1 && pid !== process.pid)
-  const found = await Promise.all(pids.map((pid) => matches(pid).catch(() => false)))
-  return pids.filter((_, index) => found[index])
+/** False for threads of the kernel, which never have an environment either, and for what may not be looked at. */
+const hasProgram = (pid: number): boolean => {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) !== ""
+  } catch {
+    return false
+  }
+}
+
+/** Null where there is no /proc. */
+const allProcesses = (): ReadonlyArray<number> | null => {
+  try {
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 1 && pid !== process.pid)
+  } catch {
+    return null
+  }
+}
+
+/** Empty for processes that ended meanwhile or are another user's. Files of /proc do not wait for a disk. */
+const read = (pid: number, file: "stat" | "environ"): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1")
+  } catch {
+    return ""
+  }
 }
 
 /** Whether there was anybody to signal. */
