@@ -31,6 +31,7 @@ const quietSettings = (input: CommandInput) =>
 const work = Effect.promise(() => import("./AppWork.ts"))
 const door = Layer.unwrapEffect(Effect.map(work, (layers) => layers.door))
 const doorAndQueue = Layer.unwrapEffect(Effect.map(work, (layers) => layers.doorAndQueue))
+const demoTools = Layer.unwrapEffect(Effect.map(work, (layers) => layers.demoTools))
 const server = Layer.unwrapEffect(Effect.map(work, (layers) => layers.server))
 
 /** A host may start a server only to look at it: what is behind the door is opened by the first tool call. */
@@ -81,3 +82,9 @@ export const tasks = (input: CommandInput) =>
     Effect.promise(() => import("./cli/tasks.ts")),
     (command) => command.tasks(input)
   ).pipe(Effect.provide(door), Effect.provide(quietSettings(input)))
+
+export const demo = (input: CommandInput) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./cli/demo.ts")),
+    (command) => command.demo(input)
+  ).pipe(Effect.provide(demoTools), Effect.provide(quietSettings(input)))

@@ -67,3 +67,6 @@ export const doorAndQueue = TaskQueue.layer.pipe(
 
 /** The door of a server: its process runs tasks as soon as no other one does. */
 export const server = TaskQueue.layerRunning.pipe(Layer.provideMerge(doorAndQueue))
+
+/** What the demo needs itself: its task runs in a server of its own. */
+export const demoTools = Layer.merge(Sandbox.layer, OllamaClient.layer)

@@ -60,5 +60,16 @@ export const commands: Readonly<Record<string, Command>> = {
     flags: ["state", "session", "limit", "json"],
     arguments: { least: 0, most: 0 },
     program: async (input) => (await app()).tasks(input)
+  },
+  demo: {
+    usage: "demo [--scripted]",
+    summary: {
+      ja: "失敗するテストを一時フォルダで直す、一連の流れを見せます。",
+      en: "Show the whole flow: a failing test in a temporary folder is mended."
+    },
+    example: "sagyo demo --scripted",
+    flags: ["scripted"],
+    arguments: { least: 0, most: 0 },
+    program: async (input) => (await app()).demo(input)
   }
 }
