@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -215,21 +216,22 @@ describe.runIf(works)("a command in the sandbox", () => {
   it.scopedLive("takes everything that it started with it, at its end and when interrupted", () =>
     Effect.gen(function* () {
       const { tools, ws } = yield* sandboxed
+      const [one, two] = [randomUUID(), randomUUID()]
       // The mark is how the processes are found from outside: inside they have other ids.
       const running = (mark: string) =>
         execFileSync("bash", ["-c", `grep -alsz '^${mark}$' /proc/[0-9]*/cmdline | wc -l`], { encoding: "utf8" })
       const daemon = (mark: string) =>
         `setsid nohup bash -c 'touch up; while :; do sleep 0.1; done' ${mark} >/dev/null 2>&1 & until [ -e up ]; do :; done`
-      yield* tools.call("shell", { command: `${daemon("mark-one")}; echo started` })
-      assert.strictEqual(running("mark-one").trim(), "0")
+      yield* tools.call("shell", { command: `${daemon(one)}; echo started` })
+      assert.strictEqual(running(one).trim(), "0")
       execFileSync("rm", [`${ws}/up`])
       const call = yield* Effect.fork(
-        tools.call("shell", { command: `${daemon("mark-two")}; trap '' TERM; touch ready; sleep 600` })
+        tools.call("shell", { command: `${daemon(two)}; trap '' TERM; touch ready; sleep 600` })
       )
       yield* until(() => existsSync(`${ws}/ready`))
-      assert.notStrictEqual(running("mark-two").trim(), "0")
+      assert.notStrictEqual(running(two).trim(), "0")
       yield* Fiber.interrupt(call)
-      assert.strictEqual(running("mark-two").trim(), "0")
+      assert.strictEqual(running(two).trim(), "0")
     }).pipe(Effect.provide(layer))
   )
 

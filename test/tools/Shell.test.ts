@@ -95,6 +95,14 @@ describe("shell", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.scopedLive("runs in a session and a process group of its own", () =>
+    Effect.gen(function* () {
+      const tools = yield* toolsOn(yield* temporaryFolder)
+      const { text } = yield* tools.call("shell", { command: "echo $$ $(cut -d' ' -f5,6 /proc/self/stat)" })
+      assert.match(text, /\n(\d+) \1 \1$/)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.scopedLive("sees only the variables that it may", () =>
     Effect.gen(function* () {
       yield* Effect.acquireRelease(

@@ -23,6 +23,15 @@ describe("unifiedDiff", () => {
     assert.strictEqual(diff("a\r\nb\r\n", "b", "c"), "@@ -1,2 +1,2 @@\n a\n-b\n+c")
   })
 
+  it("counts the lines of the new file where earlier places grew", () => {
+    const file = Array.from({ length: 20 }, (_, index) => `${index + 1}.\n`).join("")
+    const both = [replace(file, "2.", "x\ny\nz"), replace(file, "15.", "w")]
+    const heads = unifiedDiff(file, both, 3000)
+      .split("\n")
+      .filter((line) => line.startsWith("@@"))
+    assert.deepStrictEqual(heads, ["@@ -1,5 +1,7 @@", "@@ -12,7 +14,7 @@"])
+  })
+
   it("puts replacements in one line together", () => {
     const file = "x x\ny\n"
     const both = [
