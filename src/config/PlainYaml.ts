@@ -43,7 +43,7 @@ const scalar = (written: string): unknown => {
   if (written === "[]") return []
   if (written === '""') return ""
   if (/^(0|[1-9]\d{0,14})$/.test(written)) return Number(written)
-  const isWord = /^[a-z][\w./-]*(:[\w./-]+)*$/.test(written) && !/^(true|false|null)$/i.test(written)
+  const isWord = /^[a-z][\w./-]*(:[\w./-]+)*$/.test(written)
   const isMeasure = /^\d{1,9}(ms|[smhd]|[KMG]?i?B)$/.test(written)
   const isAddress = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(written)
   return isWord || isMeasure || isAddress ? written : undefined

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { findConfigFile } from "../../src/config/ConfigFile.ts"
@@ -42,7 +42,12 @@ describe("findConfigFile", () => {
       put(project, "stranger")
       put(join(project, "sagyo"), "stranger")
       put(join(project, ".config", "sagyo"), "stranger")
-      for (const env of [{}, { XDG_CONFIG_HOME: "." }, { XDG_CONFIG_HOME: "" }, { SAGYO_CONFIG: "" }]) {
+      for (const env of [
+        {},
+        { XDG_CONFIG_HOME: relative(process.cwd(), project) },
+        { XDG_CONFIG_HOME: "" },
+        { SAGYO_CONFIG: "" }
+      ]) {
         assert.isNull(found(sources({ env })), JSON.stringify(env))
       }
     })

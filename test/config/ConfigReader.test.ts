@@ -274,6 +274,17 @@ describe("a hostile file", () => {
     ["many documents", "---\n".repeat(16_000)],
     ["many comments", "# x\n".repeat(16_000)]
   ]
+  it("may be nested only as deeply as settings are", () => {
+    for (const text of [
+      `${"[".repeat(100)}${"]".repeat(100)}`,
+      "- ".repeat(100),
+      "? ".repeat(100),
+      `a: ${"{b: ".repeat(50)}${"}".repeat(50)}`
+    ]) {
+      assert.deepStrictEqual(problems(text), ["agent.yaml:1:1: is nested too deeply"])
+    }
+  })
+
   for (const [name, text] of hostile) {
     it(`with ${name} gets an answer of reasonable length`, () => {
       const found = problems(text)

@@ -253,6 +253,10 @@ describe("loadSettings", () => {
           /^The workspace is .*, since the current folder .* set agent\.workspace or SAGYO_WORKSPACE/
         )
       }
+      const above = settingsOf(
+        yield* load({}, { cwd: join(home, ".."), env: { SAGYO_DATA_DIR: "/var/lib/sagyo-test" }, packageRoot: null })
+      )
+      assert.match(above.notices[0] ?? "", /is your home folder or holds it/)
       yield* loadText("")
       const settings = settingsOf(yield* load({}, { cwd: join(home, ".config/sagyo") }))
       assert.strictEqual(settings.task.workspace, fallback)

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Layer } from "effect"
+import { Effect, Either, FiberRef, HashSet, Layer } from "effect"
 import { AppConfig, type Settings } from "../../src/config/AppConfig.ts"
 import { loadSettings } from "../../src/config/LoadSettings.ts"
 import { AppLog } from "../../src/log/AppLog.ts"
@@ -76,10 +76,10 @@ describe("AppLog", () => {
   it.scoped("takes the place of the logger that was there before the settings were known", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "sagyo.log")
-      yield* Effect.logWarning("once").pipe(
-        Effect.provide(layer({ level: "info", file })),
-        Effect.provide(AppLog.layerEarly)
-      )
+      const loggers = Effect.logWarning("once").pipe(Effect.zipRight(FiberRef.get(FiberRef.currentLoggers)))
+      const early = FiberRef.get(FiberRef.currentLoggers).pipe(Effect.provide(AppLog.layerEarly))
+      const both = loggers.pipe(Effect.provide(layer({ level: "info", file })), Effect.provide(AppLog.layerEarly))
+      assert.strictEqual(HashSet.size(yield* both), HashSet.size(yield* early))
       assert.strictEqual(entries(file).length, 1)
     })
   )
