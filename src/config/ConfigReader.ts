@@ -105,11 +105,14 @@ const knownKeys = (known: ConfigValues, unknown: ConfigPath): ReadonlyArray<Conf
   const section = unknown.slice(0, -1)
   return typeof section[section.length - 1] === "number"
     ? toolRuleKeys.map((key) => [...section, key])
-    : leaves(known, [])
+    : keysBelow(known, [])
 }
 
-const leaves = (value: unknown, path: ConfigPath): ReadonlyArray<ConfigPath> =>
-  isRecord(value) ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key])) : [path]
+/** Sections come before what is in them. */
+const keysBelow = (value: unknown, path: ConfigPath): ReadonlyArray<ConfigPath> =>
+  isRecord(value)
+    ? Object.entries(value).flatMap(([key, inner]) => [[...path, key], ...keysBelow(inner, [...path, key])])
+    : []
 
 const dotted = (path: ConfigPath): string =>
   path

@@ -77,6 +77,10 @@ describe("readConfig", () => {
         "ollama.model: x\n",
         `1:1: "ollama.model": unknown key; did you mean "ollama.model" (a section's keys stand below it, indented)?`
       ],
+      [
+        "shell:\n  enabled: false\n",
+        `1:1: shell: unknown key; did you mean "tools.shell" (a section's keys stand below it, indented)?`
+      ],
       ["log: { zzzzzzzz: 1 }\n", "1:8: log.zzzzzzzz: unknown key; known here: level, file"],
       [
         "__proto__: { locale: en }\n",
