@@ -1,5 +1,8 @@
 import { lstat, mkdir, readdir, readFile, realpath, rm } from "node:fs/promises"
-import { isAbsolute, join, resolve } from "node:path"
+import { basename, isAbsolute, join, relative, resolve } from "node:path"
+import { Array as Arr, Effect, Option } from "effect"
+import { openParent } from "./Folder.ts"
+import type { Workspace } from "./Workspace.ts"
 
 /** What git runs or is told to run: whoever writes it runs commands outside the sandbox, the next time git is used. */
 const GUARDED = ["hooks", "config", "config.worktree", "commondir"]
@@ -27,7 +30,7 @@ export interface GitGuard {
 
 /** Looks at the repository that the workspace is, at those right below it, and at their submodules. */
 export const guardGit = async (root: string): Promise<GitGuard> => {
-  const guard = { pinned: [] as string[], readOnly: [] as string[], unwanted: [] as string[] }
+  const guard: { [K in keyof GitGuard]: Array<string> } = { pinned: [], readOnly: [], unwanted: [] }
   const folders = await readdir(root, { withFileTypes: true }).catch(() => [])
   const below = folders.filter((entry) => entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules")
   for (const name of ["", ...below.slice(0, MAX_FOLDERS).map((entry) => entry.name)]) {
@@ -45,16 +48,32 @@ export const guardGit = async (root: string): Promise<GitGuard> => {
   return guard
 }
 
-/** To be called when a command has ended; gives what was removed. */
-export const removeUnwanted = async (guard: GitGuard): Promise<ReadonlyArray<string>> => {
-  const removed: Array<string> = []
-  for (const path of guard.unwanted) {
-    if ((await lstat(path).catch(() => null)) === null) continue
-    await rm(path, { recursive: true, force: true })
-    removed.push(path)
-  }
-  return removed
-}
+/** To be called when a command has ended; gives what was removed, by its path in the workspace. */
+export const removeUnwanted = Effect.fn("GitGuard.removeUnwanted")(function* (workspace: Workspace, guard: GitGuard) {
+  const removed = yield* Effect.forEach(guard.unwanted, (path) => removeOne(workspace, path))
+  return Arr.getSomes(removed)
+})
+
+/** The command may have put a link in the place of a folder above: none is followed. */
+const removeOne = (workspace: Workspace, path: string): Effect.Effect<Option.Option<string>> =>
+  Effect.gen(function* () {
+    const shown = relative(workspace.root, path)
+    const folder = yield* openParent(workspace, { real: path, shown, exists: true }, false)
+    const target = join(folder.path, basename(path))
+    const isThere = yield* Effect.promise(() =>
+      lstat(target).then(
+        () => true,
+        () => false
+      )
+    )
+    if (!isThere) return Option.none()
+    yield* Effect.promise(() => rm(target, { recursive: true, force: true }))
+    return Option.some(shown)
+  }).pipe(
+    Effect.scoped,
+    // The folder is gone, or is no folder any more: then there is nothing in it.
+    Effect.orElseSucceed(() => Option.none())
+  )
 
 const guardFolder = async (git: string, guard: { readOnly: Array<string>; unwanted: Array<string> }) => {
   // What is not there cannot be mounted over. An empty hooks folder is what `git init` makes anyway.

@@ -43,7 +43,7 @@ const confine = Effect.fn("Sandbox.confine")(function* (workspace: Workspace, ne
   const args = yield* Effect.promise(() => sandboxArguments(workspace, guard, network))
   return {
     argv: [program ?? "bwrap", ...args],
-    restore: Effect.promise(() => removeUnwanted(guard))
+    restore: removeUnwanted(workspace, guard)
   } satisfies Confinement
 })
 

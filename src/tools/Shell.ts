@@ -54,6 +54,7 @@ const runCommand = Effect.fn("Shell.run")(function* (
     tools.shell.sandbox === "off" ? null : yield* sandbox.confine(context.workspace, tools.shell.network)
   const bash = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"
   const marker = `SAGYO_CALL=${randomUUID()}`
+  const restore = confinement?.restore ?? Effect.succeed([])
   const recorded: Array<StartedGroup> = []
   const end = yield* runChild({
     // Both streams in one, so that they come in the order in which they were written.
@@ -71,8 +72,11 @@ const runCommand = Effect.fn("Shell.run")(function* (
         recorded.push(group)
         return ledger.record(group)
       })
-  }).pipe(Effect.ensuring(Effect.suspend(() => Effect.forEach(recorded, (group) => ledger.forget(group)))))
-  const removed = confinement === null ? [] : yield* confinement.restore
+  }).pipe(
+    Effect.onInterrupt(() => restore),
+    Effect.ensuring(Effect.suspend(() => Effect.forEach(recorded, (group) => ledger.forget(group))))
+  )
+  const removed = yield* Effect.uninterruptible(restore)
   return resultOf(command, end, limit, capture.text(context.budget), removed)
 })
 

@@ -268,6 +268,28 @@ describe.runIf(works)("a command in the sandbox", () => {
       assert.isFalse(existsSync(`${ws}/.git/commondir`))
       assert.isFalse(existsSync(`${ws}/.git/config.worktree`))
       assert.strictEqual(git("config", "user.name").trim(), "a")
+      const call = yield* Effect.fork(shell("echo ../evil > .git/commondir; touch ready; sleep 600"))
+      yield* until(() => existsSync(`${ws}/ready`))
+      yield* Fiber.interrupt(call)
+      assert.isFalse(existsSync(`${ws}/.git/commondir`))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scopedLive("cannot have files outside removed by a link in the place of a repository", () =>
+    Effect.gen(function* () {
+      const { home, shell, ws } = yield* sandboxed
+      mkdirSync(`${home}/other/.git`, { recursive: true })
+      writeFileSync(`${home}/other/.git/commondir`, "keep")
+      writeFileSync(`${home}/other/commondir`, "keep")
+      mkdirSync(`${ws}/.git/modules/m`, { recursive: true })
+      writeFileSync(`${ws}/.git/modules/m/HEAD`, "")
+      mkdirSync(`${ws}/sub/.git`, { recursive: true })
+      const text = yield* shell(
+        `mv sub gone && ln -s ${home}/other sub; mv .git/modules .git/m2; mkdir .git/modules; ln -s ${home}/other .git/modules/m`
+      )
+      assert.match(text, /^Exit code 0/)
+      assert.strictEqual(readFileSync(`${home}/other/.git/commondir`, "utf8"), "keep")
+      assert.strictEqual(readFileSync(`${home}/other/commondir`, "utf8"), "keep")
     }).pipe(Effect.provide(layer))
   )
 
