@@ -1,5 +1,7 @@
 import { lstat } from "node:fs/promises"
 import { Effect } from "effect"
+import type { ToolSettings } from "../domain/Settings.ts"
+import { decide } from "./Approval.ts"
 import { fileError } from "./FileError.ts"
 import { withNearest } from "./NearestName.ts"
 import { kindOf, notRegular } from "./OpenFile.ts"
@@ -39,8 +41,16 @@ const search = Effect.fn("SearchFiles.run")(function* (pattern: string, path: st
   const outcome = yield* ripgrep === null
     ? searchWithWorker(context.workspace, place, pattern)
     : searchWithRipgrep(ripgrep, context.workspace, place, pattern)
-  return done(render(outcome, place.shown, context.budget))
+  const { tools } = context.environment.settings
+  const hits = outcome.hits.filter(({ path }) => mayBeRead(tools, path.toString("utf8")))
+  return done(render({ ...outcome, hits }, place.shown, context.budget))
 })
+
+/** What may not be read by its name is not read by way of a search either. */
+const mayBeRead = (tools: ToolSettings, path: string): boolean =>
+  ["read_file", "search_files"].every(
+    (tool) => decide(tools, { tool, dangerous: false, paths: [path], command: null }) !== "deny"
+  )
 
 const patternProblem = (pattern: string): string | null => {
   if (pattern === "") return "is empty"

@@ -148,6 +148,7 @@ describe("a call that needs approval", () => {
       const result = yield* tools.call("read_file", { path: "notes.txt" })
       assert.strictEqual(result.outcome, "denied")
       assert.notInclude(result.text, "SECRET")
+      assert.include((yield* tools.call("search_files", { pattern: "SECRET" })).text, "Nothing")
     }).pipe(Effect.provide(layer))
   )
 })
