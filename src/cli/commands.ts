@@ -46,7 +46,7 @@ export const commands: Readonly<Record<string, Command>> = {
     program: async (input) => (await app()).status(input)
   },
   cancel: {
-    usage: "cancel TASK",
+    usage: "cancel TASK [--json]",
     summary: { ja: "タスクを取り消し、終わるまで待ちます。", en: "Cancel a task and wait until it is over." },
     example: "sagyo cancel 9ab4a40b-86fe-432a-904f-8e429c01ea8b",
     flags: ["json"],
