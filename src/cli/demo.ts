@@ -2,6 +2,7 @@ import { delimiter, dirname } from "node:path"
 import { Effect, Schedule } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Bilingual, Locale } from "../domain/Settings.ts"
+import { findProgram } from "../tools/Programs.ts"
 import type { CommandInput } from "./Command.ts"
 import { chooseModel, type DemoModel } from "./demo/DemoModel.ts"
 import { makeProject, restoreTest } from "./demo/DemoProject.ts"
@@ -16,8 +17,8 @@ import { note, out } from "./Output.ts"
 export const demo = (input: CommandInput) =>
   Effect.gen(function* () {
     const { locale } = yield* AppConfig
-    yield* findNode
     const project = yield* makeProject
+    yield* findNode(project.project)
     const model = yield* chooseModel(input.flags.scripted === true)
     const say = (text: Bilingual) => out(`${text[locale]}\n`)
     yield* say(introduction(model, project.project))
@@ -37,11 +38,11 @@ export const demo = (input: CommandInput) =>
   )
 
 /** The project's test is run by the name `node`: where PATH has no such program, it is the one that runs this. */
-const findNode = Effect.sync(() => {
-  const path = process.env.PATH ?? ""
-  const folder = dirname(process.execPath)
-  if (!path.split(delimiter).includes(folder)) process.env.PATH = [path, folder].join(delimiter)
-})
+const findNode = (project: string) =>
+  Effect.promise(async () => {
+    if ((await findProgram("node", project)) !== null) return
+    process.env.PATH = [process.env.PATH ?? "", dirname(process.execPath)].join(delimiter)
+  })
 
 /** Calls `agent_run`, then `agent_status` until the task is over, and prints each new text; gives the last state. */
 const handOver = (call: CallTool, locale: Locale) =>
