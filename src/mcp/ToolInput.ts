@@ -1,6 +1,7 @@
 import { Either, ParseResult, Schema } from "effect"
 import type { Problem } from "../domain/Problem.ts"
 import type { Bilingual } from "../domain/Settings.ts"
+import { bounded, maxElements } from "./InputBounds.ts"
 import { isObject, type JsonObject } from "./JsonRpc.ts"
 import { oneLine } from "./StatusText.ts"
 
@@ -26,6 +27,8 @@ export interface Decoded<A> {
 /** Some hosts send the string `null` for an optional argument; it is taken as null, and nothing else loosely. */
 const nullable = ["session_id", "temperature", "images"]
 
+const imageMembers = ["mime_type", "data_base64"]
+
 /** More problems than this are counted, not listed. */
 const maxProblems = 50
 
@@ -47,19 +50,38 @@ export const decodeArguments = <A, I extends JsonObject>(
   }
   const known = Object.keys(schema.fields)
   const given = Object.entries(input ?? {}).filter(([name]) => known.includes(name) || !ignored.includes(name))
+  const unknown = given.filter(([name]) => !known.includes(name))
+  const taken = [...given.filter(([name]) => known.includes(name)), ...unknown.slice(0, maxProblems)]
+  const overlong = taken.filter(([, value]) => Array.isArray(value) && value.length > maxElements)
   // fromEntries defines each member, so that a name such as __proto__ stays a member and is refused.
   const args = Object.fromEntries(
-    given.map(([name, value]) => [name, value === "null" && nullable.includes(name) ? null : value])
+    taken.map(([name, value]) => [
+      name,
+      (value === "null" && nullable.includes(name)) || overlong.some(([other]) => other === name)
+        ? null
+        : bounded(value, imageMembers)
+    ])
   )
+  const tooLong = overlong.filter(([name]) => nullable.includes(name)).map(([name, value]) => wrongValue(name, value))
   return Either.match(decode(args), {
-    onRight: (value) => ({ value, problems: [] }),
+    onRight: (value) => ({ value, problems: tooLong }),
     onLeft: (error) => {
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
-      const wrong = issues.map(({ path }) => path[0])
-      const good = Object.entries(args).filter(([name]) => !wrong.includes(name))
-      return { value: rest(Object.fromEntries(good)), problems: problemsOf(issues, args, known) }
+      const wrong = new Set(issues.map(({ path }) => path[0]))
+      const good = Object.entries(args).filter(([name]) => !wrong.has(name))
+      const problems = [...tooLong, ...problemsOf(issues, Object.fromEntries(taken), known)]
+      return {
+        value: rest(Object.fromEntries(good)),
+        problems: listed(problems, unknown.length - Math.min(unknown.length, maxProblems))
+      }
     }
   })
+}
+
+/** So many as a person reads, and how many there are beside them at least. */
+const listed = (problems: ReadonlyArray<Problem>, more: number): ReadonlyArray<Problem> => {
+  const further = Math.max(0, problems.length - maxProblems) + more
+  return further === 0 ? problems : [...problems.slice(0, maxProblems), furtherProblems(further)]
 }
 
 const problemsOf = (
@@ -68,26 +90,23 @@ const problemsOf = (
   known: ReadonlyArray<string>
 ): ReadonlyArray<Problem> => {
   const byField = new Map<string, Problem>()
+  const outer = new Set(issues.flatMap(({ path }) => path.map((_, length) => JSON.stringify(path.slice(0, length)))))
   for (const { _tag, path } of issues) {
     const field = fieldName(path)
-    if (byField.has(field) || issues.some((other) => isDeeper(other.path, path))) continue
+    if (byField.has(field) || outer.has(JSON.stringify(path))) continue
     byField.set(
       field,
       _tag === "Unexpected"
-        ? unknownProperty(field, path.length === 1 ? known : ["mime_type", "data_base64"])
+        ? unknownProperty(field, path.length === 1 ? known : imageMembers)
         : _tag === "Missing"
           ? missing(field)
           : wrongValue(field, valueAt(args, path))
     )
   }
-  const all = [...byField.values()]
-  return all.length > maxProblems ? [...all.slice(0, maxProblems), furtherProblems(all.length - maxProblems)] : all
+  return [...byField.values()]
 }
 
 type Path = ReadonlyArray<PropertyKey>
-
-const isDeeper = (path: Path, than: Path): boolean =>
-  path.length > than.length && than.every((key, index) => path[index] === key)
 
 const valueAt = (root: unknown, path: Path): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], root)
@@ -135,7 +154,10 @@ const wrongValue = (field: string, value: unknown): Problem => {
 
 const furtherProblems = (count: number): Problem => ({
   field: "arguments",
-  text: { ja: `ほかに ${count} 件の誤りがあります。`, en: `there are ${count} further problems.` }
+  text: {
+    ja: `ほかに ${count} 件以上の誤りがあります。`,
+    en: `there are at least ${count} further problems.`
+  }
 })
 
 const acceptedFor = (field: string): Bilingual => accepted[field.replace(/\[\d+\]/, "[]")] ?? anObject
@@ -161,7 +183,11 @@ const describe = (field: string, value: unknown): Bilingual => {
   if (value === null || typeof value === "number" || typeof value === "boolean") {
     return { ja: `${value} `, en: String(value) }
   }
-  if (Array.isArray(value)) return { ja: "配列", en: "an array" }
+  if (Array.isArray(value)) {
+    return value.length > maxElements
+      ? { ja: `${value.length} 個の要素の配列`, en: `an array of ${value.length} elements` }
+      : { ja: "配列", en: "an array" }
+  }
   if (typeof value !== "string") return { ja: "オブジェクト", en: "an object" }
   if (field.startsWith("images")) return { ja: "文字列", en: "a string" }
   const shown = JSON.stringify(Array.from(value.slice(0, 80)).slice(0, 40).join(""))
