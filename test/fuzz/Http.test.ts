@@ -7,7 +7,7 @@ import { settingsLayer } from "../mcp/TestSettings.ts"
 import { TasksFake } from "../support/TasksFake.ts"
 import { answersIn, exchangeBytes, type RawAnswer } from "./HttpWire.ts"
 import { bytes, cuts, inPieces, message } from "./Inputs.ts"
-import { holds, propertyTimeout } from "./Runs.ts"
+import { forgetTasks, holds, propertyTimeout } from "./Runs.ts"
 import { answerableId, faultOf } from "./WellFormed.ts"
 
 const layer = Layer.merge(TasksFake.layer, settingsLayer())
@@ -150,6 +150,7 @@ describe("HTTP under arbitrary input", () => {
         const http = yield* openServer
         yield* holds(message, (json) =>
           Effect.gen(function* () {
+            yield* forgetTasks
             const answers = answersIn(yield* exchangeBytes(http.port, [rawRequest(asked(http, json))]))
             assertWellFormed(answers, json)
             assert.lengthOf(answers, 1, json)
@@ -200,6 +201,7 @@ describe("HTTP under arbitrary input", () => {
         const http = yield* openServer
         yield* holds(fc.tuple(fc.array(message, { maxLength: 5 }), cuts), ([messages, at]) =>
           Effect.gen(function* () {
+            yield* forgetTasks
             const requests = [...messages, JSON.stringify(last)].map((json) => rawRequest(asked(http, json)))
             const answers = answersIn(yield* exchangeBytes(http.port, inPieces(Buffer.concat(requests), at)))
             assertWellFormed(answers, messages.join("\n"))

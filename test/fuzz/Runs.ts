@@ -1,5 +1,6 @@
 import { Effect, Runtime } from "effect"
 import fc from "fast-check"
+import { TasksFake } from "../support/TasksFake.ts"
 
 /** How often each property is tried: 200 times in the ordinary tests, more in `npm run fuzz`. */
 export const runs = Number(process.env.FUZZ_RUNS ?? 200)
@@ -22,3 +23,9 @@ export const holds = <A, R>(inputs: fc.Arbitrary<A>, check: (input: A) => Effect
       )
     )
   )
+
+/** Between two runs, so that the ten-thousandth is as quick as the first. */
+export const forgetTasks = Effect.gen(function* () {
+  const fake = yield* TasksFake
+  for (const task of yield* fake.all) yield* fake.expire(task.id)
+})

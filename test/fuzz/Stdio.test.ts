@@ -10,7 +10,7 @@ import { settingsLayer } from "../mcp/TestSettings.ts"
 import { TasksFake } from "../support/TasksFake.ts"
 import { temporaryFolder } from "../support/TestSettings.ts"
 import { bytes, cuts, inPieces, message } from "./Inputs.ts"
-import { holds, propertyTimeout } from "./Runs.ts"
+import { forgetTasks, holds, propertyTimeout } from "./Runs.ts"
 import { answerableId, faultOf, isSpecial } from "./WellFormed.ts"
 
 const layer = Layer.merge(TasksFake.layer, settingsLayer())
@@ -91,6 +91,7 @@ describe("stdio under arbitrary input", () => {
         yield* holds(fc.tuple(fc.array(message, { maxLength: 6 }), cuts), ([messages, at]) =>
           Effect.gen(function* () {
             const text = `${messages.join("\n")}`
+            yield* forgetTasks
             const replies = yield* talk(pair, inPieces(Buffer.concat([Buffer.from(text), lastLines]), at))
             assertAnswered(replies, text)
             const sent = messages.map((json): unknown => (json === "" ? undefined : JSON.parse(json)))
@@ -113,6 +114,7 @@ describe("stdio under arbitrary input", () => {
         yield* holds(fc.tuple(fc.array(bytes, { maxLength: 4 }), cuts), ([parts, at]) =>
           Effect.gen(function* () {
             const input = Buffer.concat([...parts.flatMap((part) => [part, Buffer.from("\n")]), lastLines])
+            yield* forgetTasks
             const replies = yield* talk(pair, inPieces(input, at))
             assertAnswered(replies, input.toString("latin1"))
           })
