@@ -23,8 +23,11 @@ export const exchangeBytes = (port: number, pieces: ReadonlyArray<Buffer>): Effe
     return Effect.sync(() => socket.destroy())
   })
 
-/** Reads the answers of a connection one after the other; dies where something else than whole answers stands there. */
-export const answersIn = (bytes: Buffer): ReadonlyArray<RawAnswer> => {
+/**
+ * Reads the answers of a connection one after the other; throws where something else than whole answers stands there.
+ * The answer to a HEAD has a length and no body.
+ */
+export const answersIn = (bytes: Buffer, firstIsHead = false): ReadonlyArray<RawAnswer> => {
   const answers: Array<RawAnswer> = []
   let rest = bytes.toString("latin1")
   while (rest !== "") {
@@ -37,7 +40,7 @@ export const answersIn = (bytes: Buffer): ReadonlyArray<RawAnswer> => {
     )
     rest = rest.slice(end + 4)
     if (status === 100) continue
-    const [body, after] = bodyOf(rest, status, headers)
+    const [body, after] = firstIsHead && answers.length === 0 ? ["", rest] : bodyOf(rest, status, headers)
     rest = after
     answers.push({ status, headers, body: Buffer.from(body, "latin1").toString("utf8") })
   }
