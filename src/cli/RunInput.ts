@@ -1,17 +1,25 @@
 import { open } from "node:fs/promises"
 import { extname } from "node:path"
 import { Effect, Stream } from "effect"
+import { AppConfig } from "../config/AppConfig.ts"
+import type { Bilingual } from "../domain/Settings.ts"
 import type { ImageInput } from "../task/Tasks.ts"
 import { CommandFailed } from "./Failures.ts"
 import { note } from "./Output.ts"
 
 /** The request as it stands on the command line; `-` reads it from stdin, up to `limit` bytes. */
-export const readRequest = (argument: string, limit: number): Effect.Effect<string, CommandFailed> =>
+export const readRequest = (argument: string, limit: number): Effect.Effect<string, CommandFailed, AppConfig> =>
   argument === "-" ? Effect.zipRight(invite, readStdin(limit)) : Effect.succeed(argument)
 
-const invite = Effect.suspend(() =>
-  process.stdin.isTTY ? note("The request is read from here; end it with Ctrl-D.\n") : Effect.void
+/** Somebody who sits there has to know that it is their turn. */
+const invite = Effect.flatMap(AppConfig, ({ locale }) =>
+  process.stdin.isTTY ? note(`${invitation[locale]}\n`) : Effect.void
 )
+
+const invitation: Bilingual = {
+  ja: "依頼を入力してください。Ctrl-D で終わります。",
+  en: "Type the request; Ctrl-D ends it."
+}
 
 const readStdin = (limit: number) =>
   Stream.fromAsyncIterable(process.stdin as AsyncIterable<Buffer>, (cause) => (cause as Error).message).pipe(
