@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Option, Schema, Stream } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import { type Caller, maySee, nameOf } from "../domain/Caller.ts"
-import { isTerminal, type Task, TaskId } from "../domain/Task.ts"
+import { isTerminal, Task, TaskId } from "../domain/Task.ts"
 import { StoreChanges } from "../store/StoreChanges.ts"
 import { TaskIntake } from "../store/TaskIntake.ts"
 import { TaskRepo } from "../store/TaskRepo.ts"
@@ -9,6 +9,9 @@ import { ImageValidator } from "./ImageValidator.ts"
 import { RefusalLog } from "./RefusalLog.ts"
 import { checkRequest, refusalOf } from "./RequestRules.ts"
 import { type TaskFilter, type TaskRequest, Tasks } from "./Tasks.ts"
+
+/** By what is in them: `Stream.changes` takes two reads of the same token counts for different ones. */
+const sameTask = Schema.equivalence(Task)
 
 /** `Tasks` over the store. */
 export const layer = Layer.effect(
@@ -75,7 +78,7 @@ export const layer = Layer.effect(
             changes.any.pipe(
               Stream.mapEffect(() => repo.get(task.id)),
               Stream.filterMap((now) => now),
-              Stream.changes,
+              Stream.changesWith(sameTask),
               Stream.takeUntil((now) => isTerminal(now.status))
             )
           )

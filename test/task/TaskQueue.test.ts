@@ -241,11 +241,13 @@ describe("TaskQueue", () => {
         Stream.runCollect,
         Effect.fork
       )
+      yield* one.tasks.submit(ask("b")) // what becomes of others is no change of this one
       yield* one.run
       yield* Deferred.await(running)
       yield* Deferred.succeed(gate, undefined)
       const states = Chunk.toReadonlyArray(yield* Fiber.join(watching))
       assert.deepStrictEqual(states.slice(-2), ["running", "completed"])
+      assert.deepStrictEqual(states, [...new Set(states)])
       yield* one.stop
     })
   )
