@@ -10,6 +10,7 @@ import { answerBrokenRequests } from "./HttpBroken.ts"
 import { type HttpExchanges, makeHttpExchanges } from "./HttpExchange.ts"
 import { guardPolicy, hostName } from "./HttpGuards.ts"
 import { HttpListenFailed, HttpUnguarded } from "./HttpUnusable.ts"
+import { openServers } from "./McpServer.ts"
 import { messageLimit } from "./MessageLimit.ts"
 import { agentTools, type ToolSet } from "./Tools.ts"
 
@@ -40,7 +41,7 @@ export const serveTools = (
     const { http, images } = settings.mcp
     yield* checkAllowed(http)
     const authenticate = yield* makeAuthenticate(settings)
-    const handlers = yield* FiberSet.makeRuntimePromise<Tasks | AppConfig>()
+    const run = yield* FiberSet.makeRuntimePromise<Tasks | AppConfig>()
     const running = yield* FiberSet.make<void>()
     const runExchange = yield* FiberSet.runtime(running)<Tasks | AppConfig>()
     const log = Runtime.runFork(yield* Effect.runtime())
@@ -63,9 +64,14 @@ export const serveTools = (
     yield* Effect.acquireRelease(listen(server, http), () => closed(server))
     const { port } = server.address() as AddressInfo
     const policy = guardPolicy(http, port, messageLimit(images))
-    const exchanges = yield* makeHttpExchanges(tools, policy, authenticate, handlers, (error) => {
-      log(Effect.logDebug("MCP", error.message))
+    const servers = yield* openServers({
+      tools,
+      run,
+      onerror: (error) => {
+        log(Effect.logDebug("MCP", error.message))
+      }
     })
+    const exchanges = yield* makeHttpExchanges(servers, policy, authenticate)
     for (const event of ["request", "checkContinue"]) {
       server.on(event, (request, response) => runExchange(exchanges.serve(request, response)))
     }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
 import type { HttpRefused } from "./HttpRefused.ts"
-import { isObject } from "./JsonRpc.ts"
+import { ErrorCode, isObject } from "./JsonRpc.ts"
 
 /** What a client takes, by its `Accept`; without one it takes everything. */
 export interface Accepted {
@@ -71,32 +71,32 @@ export const writeJson = (response: ServerResponse, status: number, value: objec
   response.end(body)
 }
 
-/** Writes the SDK's answer to one request in the form that the client takes: several messages as a stream where it may be. */
-export const writeAnswer = (response: ServerResponse, answer: Response, accepted: Accepted): Effect.Effect<void> =>
-  Effect.map(
-    Effect.promise(() => answer.text()),
-    (text) => {
-      if (response.headersSent || response.destroyed) return
-      if (text === "") {
-        response.writeHead(answer.status)
-        response.end()
-        return
-      }
-      const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true
-      const messages = isStream ? dataOf(text) : [text]
-      const last = messages.at(-1) ?? ""
-      const message = answer.status >= 400 ? withoutNullId(last) : last
-      const streamed = messages.length > 1 ? accepted.mayStream : accepted.streams && !accepted.json
-      const asStream = answer.status === 200 && streamed
-      const body = Buffer.from(asStream ? messages.map(event).join("") : message)
-      response.writeHead(answer.status, {
-        ...(asStream ? streamHeaders : { "content-type": "application/json" }),
-        ...(answer.status === 405 && { allow: "POST" }),
-        "content-length": body.length
-      })
-      response.end(body)
-    }
-  )
+/**
+ * Writes what was heard of a request, the answer last, in the form that the client takes: several messages as a
+ * stream where it may be.
+ */
+export const writeAnswer = (
+  response: ServerResponse,
+  heard: ReadonlyArray<object>,
+  { json, streams, mayStream }: Accepted
+): void => {
+  if (response.headersSent || response.destroyed) return
+  const answer = heard.at(-1) ?? {}
+  const asStream = heard.length > 1 ? mayStream : streams && !json
+  const body = asStream ? heard.map((message) => event(JSON.stringify(message))).join("") : JSON.stringify(answer)
+  response.writeHead(statusOf(answer), {
+    ...(asStream ? streamHeaders : { "content-type": "application/json" }),
+    "content-length": Buffer.byteLength(body)
+  })
+  response.end(body)
+}
+
+/** Errors are answers like others, but for two that what stands between is to see. */
+const statusOf = (answer: object): number => {
+  const code = "error" in answer && isObject(answer.error) ? answer.error.code : undefined
+  if (code === ErrorCode.methodNotFound) return 404
+  return code === ErrorCode.missingCapability ? 400 : 200
+}
 
 /** Writes a subscription's messages as they come, no faster than they are read, with a comment now and then. */
 export const writeStream = <R>(
@@ -128,22 +128,6 @@ export const writeStream = <R>(
 const keepAlive = "15 seconds"
 
 const event = (message: string): string => `event: message\ndata: ${message}\n\n`
-
-/** The data of a stream's events: the answer is the last, after whatever was told before it. */
-const dataOf = (text: string): ReadonlyArray<string> =>
-  text
-    .split("\n")
-    .filter((line) => line.startsWith("data:"))
-    .map((line) => line.slice("data:".length).trim())
-    .filter((data) => data !== "")
-
-/** The SDK writes `id: null` where it could not read one. */
-const withoutNullId = (text: string): string => {
-  const error: unknown = JSON.parse(text)
-  if (!isObject(error) || error.id !== null) return text
-  const { id: _, ...rest } = error
-  return JSON.stringify(rest)
-}
 
 const writeChunk = (response: ServerResponse, text: string): Effect.Effect<void> =>
   Effect.async((resume) => {

@@ -1,24 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import {
-  type AuthInfo,
-  classifyInboundRequest,
-  createMcpHandler,
-  type McpRequestContext
-} from "@modelcontextprotocol/server"
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Either } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import { Tasks } from "../task/Tasks.ts"
-import { acceptedBy, writeAnswer, writeJson, writeRefusal, writeStream } from "./HttpAnswer.ts"
+import { eraOf, type StandardHeaders } from "./EraOf.ts"
+import { type Accepted, acceptedBy, writeAnswer, writeJson, writeRefusal, writeStream } from "./HttpAnswer.ts"
 import type { Authenticate } from "./HttpAuth.ts"
 import { makeBodyReader } from "./HttpBody.ts"
 import { checkHead, checkSite, type GuardPolicy, routeOf } from "./HttpGuards.ts"
 import { HttpRefused, refused } from "./HttpRefused.ts"
-import { ErrorCode, errorReply, type Message, readMessage } from "./JsonRpc.ts"
-import { type ServerParts, serverFactory } from "./McpServer.ts"
-import { isTaskListen, makeTaskSubscriptions, refusalReply, type TaskListen } from "./TaskSubscriptions.ts"
-import type { ToolSet } from "./Tools.ts"
-import { modernVersion } from "./Versions.ts"
+import { ErrorCode, errorReply, isRequest, type Message, type Request, readMessage } from "./JsonRpc.ts"
+import type { Servers } from "./McpServer.ts"
+import type { ServerChannel } from "./ServerChannel.ts"
+import { isListen, makeTaskSubscriptions, refusalReply } from "./TaskSubscriptions.ts"
 
 /** The exchanges of one HTTP server. */
 export interface HttpExchanges {
@@ -29,45 +23,55 @@ export interface HttpExchanges {
 }
 
 export const makeHttpExchanges = (
-  tools: ToolSet,
+  servers: Servers,
   policy: GuardPolicy,
-  authenticate: Authenticate,
-  run: ServerParts["run"],
-  onerror: (error: Error) => void
+  authenticate: Authenticate
 ): Effect.Effect<HttpExchanges> =>
   Effect.gen(function* () {
-    const mcp = createMcpHandler(serverFactory({ tools, callerOf, run }), {
-      maxRequestBodySize: policy.limit,
-      onerror
-    })
     const subscriptions = yield* makeTaskSubscriptions
     const bodies = makeBodyReader(policy.limit)
     let ending = false
 
-    const fetch = (request: IncomingMessage, response: ServerResponse, message: Message, caller: Caller) =>
-      Effect.gen(function* () {
-        const gone = new AbortController()
-        response.once("close", () => gone.abort())
-        const asked = new Request("http://localhost/mcp", {
-          method: "POST",
-          headers: headersOf(request),
-          signal: gone.signal
+    const ask = (channel: ServerChannel, request: Request, caller: Caller) =>
+      Effect.async<ReadonlyArray<object>>((resume) => {
+        const heard: Array<object> = []
+        channel.ask(request, caller, (message, isAnswer) => {
+          heard.push(message)
+          if (isAnswer) resume(Effect.succeed(heard))
         })
-        const answer = yield* Effect.promise(() =>
-          mcp.fetch(asked, { parsedBody: message, authInfo: authInfoOf(caller) })
-        )
-        yield* writeAnswer(response, answer, acceptedBy(request.headers.accept))
       })
 
-    const listen = (request: IncomingMessage, response: ServerResponse, message: TaskListen, caller: Caller) =>
+    const listen = (response: ServerResponse, message: Request, caller: Caller, accepted: Accepted) =>
       subscriptions.open(message, caller).pipe(
-        Effect.flatMap((messages) => writeStream(response, messages, acceptedBy(request.headers.accept))),
+        Effect.flatMap((messages) => writeStream(response, messages, accepted)),
         Effect.catchAll((error) =>
           Effect.map(AppConfig, (settings) =>
-            writeJson(response, error._tag === "TasksUndeclared" ? 400 : 200, refusalReply(error, message.id, settings))
+            writeAnswer(response, [refusalReply(error, message.id, settings)], accepted)
           )
         )
       )
+
+    /** Notifications are accepted and forgotten: a server that remembers no client can do nothing else with them. */
+    const serveMessage = Effect.fnUntraced(function* (
+      request: IncomingMessage,
+      response: ServerResponse,
+      message: Message,
+      caller: Caller
+    ) {
+      const era = yield* Either.mapLeft(
+        eraOf(message, standardHeaders(request)),
+        ({ status, reply }) => new HttpRefused({ status, reply, headers: {} })
+      )
+      const accepted = acceptedBy(request.headers.accept)
+      if (!isRequest(message)) {
+        response.writeHead(202)
+        response.end()
+      } else if (era === "modern" && isListen(message)) {
+        yield* listen(response, message, caller, accepted)
+      } else {
+        writeAnswer(response, yield* ask(servers[era], message, caller), accepted)
+      }
+    })
 
     const answer = Effect.fnUntraced(function* (request: IncomingMessage, response: ServerResponse) {
       if (ending) return yield* refused(503, "The server is shutting down", { connection: "close" })
@@ -86,9 +90,7 @@ export const makeHttpExchanges = (
         case "Unanswerable":
           return yield* refused(400, `Invalid request: ${incoming.why}`, {}, ErrorCode.invalidRequest)
         case "Message":
-          return yield* isOurListen(request, incoming.message)
-            ? listen(request, response, incoming.message, caller)
-            : fetch(request, response, incoming.message, caller)
+          return yield* serveMessage(request, response, incoming.message, caller)
       }
     })
 
@@ -137,44 +139,11 @@ const ready = Effect.flatMap(Tasks, (tasks) => tasks.list({ limit: 1 }, { token:
   Effect.match({ onFailure: () => false, onSuccess: () => true })
 )
 
-/** The headers that mean something to the protocol. A session id or an event id of a client means nothing here. */
-const headersOf = (request: IncomingMessage): Headers => {
-  // Every client is served, whatever it accepts: the form of the answer is decided when it is written.
-  const headers = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" })
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith("mcp-") && name !== "mcp-session-id") headers.set(name, String(value))
-  }
-  return headers
-}
-
-/** Only what the SDK, too, would serve; what is wrong with the rest is for the SDK to say. */
-const isOurListen = (request: IncomingMessage, message: Message): message is TaskListen => {
-  if (!isTaskListen(message)) return false
-  const version = header(request, "mcp-protocol-version")
-  const method = header(request, "mcp-method")
-  if (version !== modernVersion || method !== message.method) return false
-  const classified = classifyInboundRequest({
-    httpMethod: "POST",
-    body: message,
-    protocolVersionHeader: version,
-    mcpMethodHeader: method
-  })
-  return classified.kind === "modern" && classified.classification.revision === modernVersion
-}
-
-const header = (request: IncomingMessage, name: string): string => String(request.headers[name] ?? "").trim()
-
-const authInfoOf = (caller: Caller): AuthInfo => ({
-  token: "",
-  clientId: caller.token ?? "owner",
-  scopes: [],
-  extra: { caller }
+const standardHeaders = ({ headers }: IncomingMessage): StandardHeaders => ({
+  protocolVersion: headers["mcp-protocol-version"]?.toString(),
+  method: headers["mcp-method"]?.toString(),
+  name: headers["mcp-name"]?.toString()
 })
-
-const callerOf = ({ authInfo }: McpRequestContext): Caller => {
-  if (authInfo?.extra === undefined) throw new Error("a request came without its caller")
-  return authInfo.extra.caller as Caller
-}
 
 const handedOver = (response: ServerResponse): Effect.Effect<void> =>
   Effect.async((resume) => {

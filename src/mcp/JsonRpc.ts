@@ -10,8 +10,14 @@ export interface Message {
   readonly jsonrpc: "2.0"
   readonly id?: RequestId
   readonly method: string
-  readonly params?: JsonObject
+  readonly params?: { [name: string]: unknown }
 }
+
+export interface Request extends Message {
+  readonly id: RequestId
+}
+
+export const isRequest = (message: Message): message is Request => message.id !== undefined
 
 /** An error answer. It carries no id where the request's could not be read. */
 export interface ErrorReply {
@@ -39,6 +45,8 @@ export const ErrorCode = {
   internal: -32603,
   /** No code of the specification fits: an HTTP guard refused. */
   refused: -32000,
+  headerMismatch: -32020,
+  missingCapability: -32021,
   unsupportedVersion: -32022
 } as const
 

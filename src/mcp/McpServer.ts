@@ -2,20 +2,20 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type JSONRPCRequest,
   type JsonSchemaValidator,
-  type McpRequestContext,
-  type McpServerFactory,
   ProtocolError,
   type Result,
   Server,
   type ServerContext,
+  type ServerOptions,
   type StandardSchemaV1,
   type Tool
 } from "@modelcontextprotocol/server"
-import { Cause, Effect } from "effect"
+import { Cause, Effect, type Scope } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
 import type { Tasks } from "../task/Tasks.ts"
+import { type Era, modernVersion } from "./Era.ts"
 import { ErrorCode, isObject, type JsonObject } from "./JsonRpc.ts"
 import {
   InternalFailure,
@@ -25,6 +25,7 @@ import {
   type ToolNotFound,
   tasksExtension
 } from "./Refusals.ts"
+import { ServerChannel } from "./ServerChannel.ts"
 import { serverInfo } from "./ServerInfo.ts"
 import { acceptedText } from "./StatusText.ts"
 import { cancelTask, createTaskResult, declaresTasks, getTask, updateTask } from "./TasksExtension.ts"
@@ -43,45 +44,67 @@ type Handled = Effect.Effect<
   Tasks | AppConfig
 >
 
-/** What a server is made of. `run` leads from the SDK's callbacks back into the program. */
+/** What servers are made of. `run` leads from the SDK's callbacks back into the program. */
 export interface ServerParts {
   readonly tools: ToolSet
-  readonly callerOf: (context: McpRequestContext) => Caller
   readonly run: <A, E>(effect: Effect.Effect<A, E, Tasks | AppConfig>) => Promise<A>
+  readonly onerror: (error: Error) => void
 }
 
-/** Makes the server that both transports and both eras share: one for a pipe, one for each HTTP request. */
-export const serverFactory =
-  ({ tools, callerOf, run }: ServerParts): McpServerFactory =>
-  (context) => {
-    const modern = context.era === "modern"
-    const caller = callerOf(context)
-    const server = new AgentServer(serverInfo, {
-      capabilities: { tools: {}, ...(modern && { extensions: { [tasksExtension]: {} } }) },
-      instructions,
-      cacheHints: { "tools/list": { ttlMs: toolListLifetime, cacheScope: "public" } },
-      jsonSchemaValidator: noValidator
-    })
-    const declared = (request: ServerContext) =>
-      modern && declaresTasks(envelopeOf(request)[CLIENT_CAPABILITIES_META_KEY])
-    const answer = (handled: Handled) => run(settled(handled))
+/** The SDK's servers, by era. */
+export type Servers = Readonly<Record<Era, ServerChannel>>
 
-    const definitions: Array<Tool> = tools.definitions.map((definition) => ({ ...definition }))
-    server.setRequestHandler("tools/list", () => ({ tools: definitions }))
-    server.setRequestHandler("tools/call", { params: anyParams }, ({ name, arguments: input }, request) =>
-      answer(Effect.flatMap(tools.call(String(name), input, caller), (answer) => toolResult(answer, declared(request))))
+/**
+ * Opens a server of each era for the life of the scope, and gives the channels to them. The SDK's own entries
+ * pin a pipe to one era, and make a server and web streams for each HTTP request, which costs more than the rest of it.
+ */
+export const openServers = (parts: ServerParts): Effect.Effect<Servers, never, Scope.Scope> => {
+  const open = (era: Era) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const channel = new ServerChannel()
+        const server = makeServer(era, channel, parts)
+        await server.connect(channel)
+        return { channel, server }
+      }),
+      ({ server }) => Effect.promise(() => server.close())
+    ).pipe(Effect.map(({ channel }) => channel))
+  return Effect.all({ modern: open("modern"), legacy: open("legacy") })
+}
+
+const makeServer = (era: Era, channel: ServerChannel, { tools, run, onerror }: ServerParts): Server => {
+  const modern = era === "modern"
+  const server = new AgentServer(era, {
+    capabilities: { tools: {}, ...(modern && { extensions: { [tasksExtension]: {} } }) },
+    instructions,
+    cacheHints: { "tools/list": { ttlMs: toolListLifetime, cacheScope: "public" } },
+    jsonSchemaValidator: noValidator
+  })
+  server.onerror = onerror
+  const declared = (request: ServerContext) =>
+    modern && declaresTasks(envelopeOf(request)[CLIENT_CAPABILITIES_META_KEY])
+  const answer = (handled: Handled) => run(settled(handled))
+
+  const definitions: Array<Tool> = tools.definitions.map((definition) => ({ ...definition }))
+  server.setRequestHandler("tools/list", () => ({ tools: definitions }))
+  server.setRequestHandler("tools/call", { params: anyParams }, ({ name, arguments: input }, request) =>
+    answer(
+      Effect.flatMap(tools.call(String(name), input, channel.callerOf(request)), (answer) =>
+        toolResult(answer, declared(request))
+      )
     )
-    if (modern) {
-      const onTask = (method: string, handle: (taskId: string, caller: Caller) => Handled) =>
-        server.setRequestHandler(method, { params: taskIdParams }, ({ taskId }, request) =>
-          answer(declared(request) ? handle(taskId, caller) : new TasksUndeclared())
-        )
-      onTask("tasks/get", getTask)
-      onTask("tasks/update", updateTask)
-      onTask("tasks/cancel", cancelTask)
-    }
-    return server
+  )
+  if (modern) {
+    const onTask = (method: string, handle: (taskId: string, caller: Caller) => Handled) =>
+      server.setRequestHandler(method, { params: taskIdParams }, ({ taskId }, request) =>
+        answer(declared(request) ? handle(taskId, channel.callerOf(request)) : new TasksUndeclared())
+      )
+    onTask("tasks/get", getTask)
+    onTask("tasks/update", updateTask)
+    onTask("tasks/cancel", cancelTask)
   }
+  return server
+}
 
 const envelopeOf = (request: ServerContext): JsonObject => ({ ...request.mcpReq.envelope })
 
@@ -109,6 +132,11 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 
 /** Where the SDK's own wrapping of handlers is not what the protocol or the contract asks for. */
 class AgentServer extends Server {
+  constructor(era: Era, options: ServerOptions) {
+    super(serverInfo, era === "modern" ? { ...options, supportedProtocolVersions: [modernVersion] } : options)
+    if (era === "modern") this._negotiatedProtocolVersion = modernVersion
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const wrap = (inner: Handler): Handler => super._wrapHandler(method, inner)
     return method === "tools/call" ? wrapToolsCall(wrap, handler) : invalidParamsOf(method, wrap(handler))

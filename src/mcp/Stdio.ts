@@ -1,14 +1,13 @@
 import type { Readable, Writable } from "node:stream"
-import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { Deferred, type Duration, Effect, FiberSet, Runtime } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { Tasks } from "../task/Tasks.ts"
 import { ErrorCode, errorReply } from "./JsonRpc.ts"
-import { serverFactory } from "./McpServer.ts"
+import { openServers, type Servers } from "./McpServer.ts"
 import { messageLimit } from "./MessageLimit.ts"
-import { type EraChannel, StdioEras } from "./StdioEras.ts"
 import { StdioLines } from "./StdioLines.ts"
+import { stdioRouter } from "./StdioRouter.ts"
 import { makeStdioSubscriptions } from "./StdioSubscriptions.ts"
 import { agentTools } from "./Tools.ts"
 
@@ -31,32 +30,22 @@ export const serve = (input: Readable, output: Writable): Effect.Effect<void, ne
     const ended = yield* Deferred.make<void>()
     const log = Runtime.runFork(yield* Effect.runtime())
     const run = yield* FiberSet.makeRuntimePromise<Tasks | AppConfig>()
-    const factory = serverFactory({ tools: agentTools, callerOf: () => caller, run })
-
     const write = (message: object) => {
       if (output.writable) output.write(`${JSON.stringify(message)}\n`)
       if (output.writableLength > writeAhead) input.pause()
     }
-    const subscriptions = yield* makeStdioSubscriptions(caller, write, roomIn(output))
-    const eras = new StdioEras(write, subscriptions.take)
-    const limit = messageLimit(mcp.images)
-    const lines = new StdioLines(
-      limit,
-      (line) => eras.accept(line),
-      () => write(errorReply(ErrorCode.invalidRequest, `Invalid request: a line may have ${limit} bytes`))
-    )
     const onerror = (error: Error) => {
       log(Effect.logDebug("MCP", error.message))
     }
-    const serveEra = (transport: EraChannel) =>
-      Effect.acquireRelease(
-        Effect.sync(() => serveStdio(factory, { transport, onerror })),
-        (server) => Effect.promise(() => server.close())
-      )
     yield* Effect.addFinalizer(() => flushed(output))
-    yield* Effect.all([serveEra(eras.modern), serveEra(eras.legacy)])
-    yield* Effect.addFinalizer(() => answered(eras))
+    const servers = yield* openServers({ tools: agentTools, run, onerror })
+    yield* Effect.addFinalizer(() => answered(servers))
+    const subscriptions = yield* makeStdioSubscriptions(caller, write, roomIn(output))
     yield* Effect.addFinalizer(() => within(lastAnswers, subscriptions.end))
+    const limit = messageLimit(mcp.images)
+    const lines = new StdioLines(limit, stdioRouter({ servers, subscriptions, caller, write }), () =>
+      write(errorReply(ErrorCode.invalidRequest, `Invalid request: a line may have ${limit} bytes`))
+    )
     yield* listening(input, output, lines, () => Deferred.unsafeDone(ended, Effect.void))
     yield* Deferred.await(ended)
   }).pipe(Effect.scoped, Effect.withSpan("Stdio.serve"))
@@ -89,10 +78,10 @@ const listening = (input: Readable, output: Writable, lines: StdioLines, end: ()
   )
 
 /** Waits, for a while, until every request that was read has its answer. */
-const answered = (eras: StdioEras) =>
+const answered = (servers: Servers) =>
   within(
     lastAnswers,
-    Effect.forEach([eras.modern, eras.legacy], (channel) =>
+    Effect.forEach(Object.values(servers), (channel) =>
       Effect.async<void>((resume) => channel.whenIdle(() => resume(Effect.void)))
     )
   )

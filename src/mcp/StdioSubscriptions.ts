@@ -2,13 +2,15 @@ import { Effect, FiberMap, type Scope, Stream } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { Tasks } from "../task/Tasks.ts"
-import { ErrorCode, errorReply, isRequestId, type Message, type RequestId } from "./JsonRpc.ts"
-import { isTaskListen, makeTaskSubscriptions, refusalReply, type TaskListen } from "./TaskSubscriptions.ts"
+import { ErrorCode, errorReply, type Request, type RequestId } from "./JsonRpc.ts"
+import { isListen, makeTaskSubscriptions, refusalReply } from "./TaskSubscriptions.ts"
 
 /** The task subscriptions of a pipe. */
 export interface StdioSubscriptions {
-  /** Whether the message, of a modern client, was for them and has been seen to. */
-  readonly take: (message: Message) => boolean
+  /** Whether the request, of a modern client, was for them and has been seen to. */
+  readonly take: (request: Request) => boolean
+  /** Whether there was a subscription with this id; nothing more is told of it. */
+  readonly cancel: (id: RequestId) => boolean
   /** Ends all of them, each with its result, and waits until these are written. */
   readonly end: Effect.Effect<void>
 }
@@ -29,29 +31,27 @@ export const makeStdioSubscriptions = (
         Effect.sync(() => write(message)),
         room
       )
-    const listen = (request: TaskListen) =>
+    const listen = (request: Request) =>
       subscriptions.open(request, caller).pipe(
         Effect.flatMap(Stream.runForEach(send)),
         Effect.catchAll((error) =>
           Effect.flatMap(AppConfig, (settings) => send(refusalReply(error, request.id, settings)))
         )
       )
-    const begin = (request: TaskListen) => {
-      if (FiberMap.unsafeHas(open, request.id)) {
-        write(errorReply(ErrorCode.invalidRequest, "Invalid request: a subscription has this id", request.id))
-      } else run(request.id, listen(request))
-      return true
-    }
-    const cancel = (id: RequestId) => {
-      if (!FiberMap.unsafeHas(open, id)) return false
-      run(id, Effect.void) // interrupts the subscription and frees its id at once
-      return true
-    }
     return {
-      take: (message) => {
-        if (isTaskListen(message)) return begin(message)
-        const cancelled = message.method === "notifications/cancelled" ? message.params?.requestId : undefined
-        return isRequestId(cancelled) && cancel(cancelled)
+      take: (request) => {
+        if (!isListen(request)) return false
+        if (FiberMap.unsafeHas(open, request.id)) {
+          write(errorReply(ErrorCode.invalidRequest, "Invalid request: a subscription has this id", request.id))
+        } else {
+          run(request.id, listen(request))
+        }
+        return true
+      },
+      cancel: (id) => {
+        if (!FiberMap.unsafeHas(open, id)) return false
+        run(id, Effect.void) // interrupts the subscription and frees its id at once
+        return true
       },
       end: Effect.zipRight(subscriptions.end, FiberMap.awaitEmpty(open))
     }

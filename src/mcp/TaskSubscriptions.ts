@@ -9,16 +9,10 @@ import type { Caller } from "../domain/Caller.ts"
 import type { Task } from "../domain/Task.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
 import { Tasks } from "../task/Tasks.ts"
-import { type ErrorReply, errorReply, isObject, type JsonObject, type Message, type RequestId } from "./JsonRpc.ts"
+import { type ErrorReply, errorReply, isObject, type Request, type RequestId } from "./JsonRpc.ts"
 import { InvalidParams, protocolErrorOf, TasksUndeclared, TooManySubscriptions } from "./Refusals.ts"
 import { serverInfo } from "./ServerInfo.ts"
 import { declaresTasks, detailedTask } from "./TasksExtension.ts"
-
-/** A `subscriptions/listen` that names tasks. The SDK's own router drops the names. */
-export interface TaskListen extends Message {
-  readonly id: RequestId
-  readonly params: JsonObject
-}
 
 type Refused = TasksUndeclared | InvalidParams | TooManySubscriptions | StoreFailed
 
@@ -29,7 +23,7 @@ export interface TaskSubscriptions {
    * request's result when all tasks are over or the server ends. Whoever stops reading unsubscribes.
    */
   readonly open: (
-    request: TaskListen,
+    request: Request,
     caller: Caller
   ) => Effect.Effect<Stream.Stream<object, never, Tasks | AppConfig>, Refused, Tasks | AppConfig>
   /** Ends all of them, each with its result. */
@@ -40,12 +34,8 @@ const maxOpen = 1024
 
 const maxTaskIds = 1000
 
-/** Whether a message, of a modern client, is for these subscriptions and not for the SDK's. */
-export const isTaskListen = (message: Message): message is TaskListen =>
-  message.method === "subscriptions/listen" &&
-  message.id !== undefined &&
-  isObject(message.params?.notifications) &&
-  message.params.notifications.taskIds !== undefined
+/** Whether a request, of a modern client, opens a subscription. */
+export const isListen = ({ method }: Request): boolean => method === "subscriptions/listen"
 
 export const makeTaskSubscriptions: Effect.Effect<TaskSubscriptions> = Effect.gen(function* () {
   const ending = yield* Deferred.make<void>()
@@ -61,13 +51,13 @@ export const makeTaskSubscriptions: Effect.Effect<TaskSubscriptions> = Effect.ge
   )
   return {
     end: Effect.asVoid(Deferred.succeed(ending, undefined)),
-    open: Effect.fn("TaskSubscriptions.open")(function* (request: TaskListen, caller: Caller) {
-      if (!declaresTasks(capabilitiesOf(request))) return yield* new TasksUndeclared()
+    open: Effect.fn("TaskSubscriptions.open")(function* (request: Request, caller: Caller) {
       const taskIds = yield* taskIdsOf(request)
+      if (taskIds !== undefined && !declaresTasks(capabilitiesOf(request))) return yield* new TasksUndeclared()
       if (open >= maxOpen) return yield* new TooManySubscriptions()
       const settings = yield* AppConfig
       const tasks = yield* Tasks
-      const found = yield* Effect.forEach(taskIds, (id) =>
+      const found = yield* Effect.forEach(taskIds ?? [], (id) =>
         Effect.map(
           tasks.watch(id, caller),
           Option.map((changes) => [id, changes] as const)
@@ -101,11 +91,15 @@ export const refusalReply = (error: Refused, id: RequestId, { locale }: Settings
   return errorReply(code, message, id, data)
 }
 
-const capabilitiesOf = ({ params }: TaskListen): unknown =>
-  isObject(params._meta) ? params._meta[CLIENT_CAPABILITIES_META_KEY] : undefined
+const capabilitiesOf = ({ params }: Request): unknown =>
+  isObject(params?._meta) ? params._meta[CLIENT_CAPABILITIES_META_KEY] : undefined
 
-const taskIdsOf = ({ params }: TaskListen): Effect.Effect<ReadonlyArray<string>, InvalidParams> => {
-  const asked = isObject(params.notifications) ? params.notifications.taskIds : undefined
+/** Undefined where the client names no tasks: it asks for changes of lists, which never change here. */
+const taskIdsOf = ({ params }: Request): Effect.Effect<ReadonlyArray<string> | undefined, InvalidParams> => {
+  const filter = params?.notifications
+  if (!isObject(filter)) return new InvalidParams({ message: "notifications is required and must be an object" })
+  const asked = filter.taskIds
+  if (asked === undefined) return Effect.succeed(undefined)
   if (!Array.isArray(asked) || !asked.every((id) => typeof id === "string")) {
     return new InvalidParams({ message: "notifications.taskIds must be an array of strings" })
   }

@@ -1,2 +1,5 @@
+/** Which of the two ways to speak MCP a message belongs to. */
+export type Era = "modern" | "legacy"
+
 /** The version of the modern era; the others belong to the `initialize` era. */
 export const modernVersion = "2026-07-28"
