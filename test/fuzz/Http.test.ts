@@ -14,11 +14,15 @@ const layer = Layer.merge(TasksFake.layer, settingsLayer())
 
 const statuses = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 417, 431]
 
+/** What `/healthz` and `/readyz` say. */
+const healthy = JSON.stringify({ ok: true })
+
 /** Each answer is one of those that are written down, and what it holds is well-formed. */
 const assertWellFormed = (answers: ReadonlyArray<RawAnswer>, input: string) => {
   for (const { status, headers, body } of answers) {
     const told = `${status} ${body} after ${input}`
     assert.include(statuses, status, told)
+    if (status === 200 && body === healthy) continue
     if (status === 202) {
       assert.strictEqual(body, "", told)
       continue

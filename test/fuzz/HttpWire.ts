@@ -25,7 +25,7 @@ export const exchangeBytes = (port: number, pieces: ReadonlyArray<Buffer>): Effe
 
 /**
  * Reads the answers of a connection one after the other; throws where something else than whole answers stands there.
- * The answer to a HEAD has a length and no body.
+ * The answer to a HEAD has a length and no body, unless it was too broken to be known as one.
  */
 export const answersIn = (bytes: Buffer, firstIsHead = false): ReadonlyArray<RawAnswer> => {
   const answers: Array<RawAnswer> = []
@@ -40,7 +40,8 @@ export const answersIn = (bytes: Buffer, firstIsHead = false): ReadonlyArray<Raw
     )
     rest = rest.slice(end + 4)
     if (status === 100) continue
-    const [body, after] = firstIsHead && answers.length === 0 ? ["", rest] : bodyOf(rest, status, headers)
+    const [body, after] =
+      firstIsHead && answers.length === 0 && !rest.startsWith("{") ? ["", rest] : bodyOf(rest, status, headers)
     rest = after
     answers.push({ status, headers, body: Buffer.from(body, "latin1").toString("utf8") })
   }
