@@ -21,8 +21,8 @@ const texts: Record<StoreFailed["reason"], Bilingual> = {
     en: "The disk is full, so nothing could be stored. Free some space on the disk of the data folder and try again."
   },
   readonly: {
-    ja: "データフォルダに書き込めませんでした。権限とマウントを確かめてください（sagyo doctor）。",
-    en: "The data folder cannot be written. Check its permissions and its mount (sagyo doctor)."
+    ja: "データフォルダに書き込めませんでした。フォルダの権限と、読み取り専用でマウントされていないかを確かめてください。",
+    en: "The data folder cannot be written. Check its permissions, and whether its disk is mounted read-only."
   },
   busy: {
     ja: "別のプログラムがデータベースを使用中で、保存できませんでした。それを閉じてから、もう一度実行してください。",
@@ -33,8 +33,8 @@ const texts: Record<StoreFailed["reason"], Bilingual> = {
     en: "The database is damaged. Put a backup in the place of sagyo.db while nothing runs."
   },
   io: {
-    ja: "データフォルダの読み書きに失敗しました。ディスクを確かめてください（sagyo doctor）。",
-    en: "The data folder could not be read or written. Check the disk (sagyo doctor)."
+    ja: "データフォルダの読み書きに失敗しました。ディスクの状態と権限を確かめてください。",
+    en: "The data folder could not be read or written. Check the disk and the permissions."
   },
   unopened: {
     ja: "データフォルダを開けませんでした。",
