@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
+import type { Era } from "./Era.ts"
 import type { HttpRefused } from "./HttpRefused.ts"
 import { ErrorCode, isObject } from "./JsonRpc.ts"
 
@@ -78,20 +79,24 @@ export const writeJson = (response: ServerResponse, status: number, value: objec
 export const writeAnswer = (
   response: ServerResponse,
   heard: ReadonlyArray<object>,
-  { json, streams, mayStream }: Accepted
+  { json, streams, mayStream }: Accepted,
+  era: Era
 ): void => {
   if (response.headersSent || response.destroyed) return
   const answer = heard.at(-1) ?? {}
   const asStream = heard.length > 1 ? mayStream : streams && !json
   const body = asStream ? heard.map((message) => event(JSON.stringify(message))).join("") : JSON.stringify(answer)
-  response.writeHead(statusOf(answer), {
+  response.writeHead(era === "legacy" ? 200 : statusOf(answer), {
     ...(asStream ? streamHeaders : { "content-type": "application/json" }),
     "content-length": Buffer.byteLength(body)
   })
   response.end(body)
 }
 
-/** Errors are answers like others, but for two that what stands between is to see. */
+/**
+ * Errors are answers like others, but for two that what stands between is to see. Clients of the `initialize` era
+ * take another status than 200 for a broken transport.
+ */
 const statusOf = (answer: object): number => {
   const code = "error" in answer && isObject(answer.error) ? answer.error.code : undefined
   if (code === ErrorCode.methodNotFound) return 404

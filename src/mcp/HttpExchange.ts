@@ -46,7 +46,7 @@ export const makeHttpExchanges = (
         Effect.flatMap((messages) => writeStream(response, messages, accepted)),
         Effect.catchAll((error) =>
           Effect.map(AppConfig, (settings) =>
-            writeAnswer(response, [refusalReply(error, message.id, settings)], accepted)
+            writeAnswer(response, [refusalReply(error, message.id, settings)], accepted, "modern")
           )
         )
       )
@@ -64,12 +64,12 @@ export const makeHttpExchanges = (
       )
       const accepted = acceptedBy(request.headers.accept)
       if (!isRequest(message)) {
-        response.writeHead(202)
+        response.writeHead(202, { "content-length": 0 })
         response.end()
       } else if (era === "modern" && isListen(message)) {
         yield* listen(response, message, caller, accepted)
       } else {
-        writeAnswer(response, yield* ask(servers[era], message, caller), accepted)
+        writeAnswer(response, yield* ask(servers[era], message, caller), accepted, era)
       }
     })
 
