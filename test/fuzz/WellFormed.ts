@@ -1,4 +1,11 @@
-import { isObject, isRequestId, type JsonObject, type RequestId } from "../../src/mcp/JsonRpc.ts"
+// What is right is said here again, so that a fault in the program's own checks shows.
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+
+const isId = (value: unknown): value is string | number => typeof value === "string" || Number.isSafeInteger(value)
 
 /** What is wrong with something that a server said. */
 export const faultOf = (said: unknown): string | undefined => {
@@ -8,7 +15,7 @@ export const faultOf = (said: unknown): string | undefined => {
     if (typeof said.method !== "string" || "id" in said) return "it is no notification"
     return undefined
   }
-  if ("id" in said && !isRequestId(said.id)) return "its id is none"
+  if ("id" in said && !isId(said.id)) return "its id is none"
   if ("result" in said === "error" in said) return "it has not just one of result and error"
   if ("result" in said) return isObject(said.result) && "id" in said ? undefined : "its result is none, or it has no id"
   const { error } = said
@@ -17,8 +24,8 @@ export const faultOf = (said: unknown): string | undefined => {
 }
 
 /** The id with which a message must be answered; none where that must be without one, or not at all. */
-export const answerableId = (message: unknown): RequestId | undefined => {
-  if (!isObject(message) || !isRequestId(message.id)) return undefined
+export const answerableId = (message: unknown): string | number | undefined => {
+  if (!isObject(message) || !isId(message.id)) return undefined
   if (!("method" in message) && ("result" in message || "error" in message)) return undefined
   return message.id
 }
