@@ -24,12 +24,21 @@ export class Programs {
     const file = join(settings!, "agent.yaml")
     writeFileSync(
       file,
-      JSON.stringify({
-        data_dir: data,
-        ollama: { base_url: ollama, model: "scripted" },
-        agent: { workspace, planning: "off" },
-        mcp: { tasks: { max_queued: 1_000_000 }, http: { port: 0 } }
-      })
+      [
+        `data_dir: ${data}`,
+        "ollama:",
+        `  base_url: ${ollama}`,
+        "  model: scripted",
+        "agent:",
+        `  workspace: ${workspace}`,
+        "  planning: off",
+        "mcp:",
+        "  tasks:",
+        "    max_queued: 1000000",
+        "  http:",
+        "    port: 0",
+        ""
+      ].join("\n")
     )
     const profile = this.#profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${this.#profile}`]
     return {

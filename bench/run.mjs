@@ -1,5 +1,5 @@
 // Bundles the program, the bare servers beside it and the harness, all the same way, and runs the harness.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { build } from "rolldown"
@@ -9,6 +9,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 // Inside node_modules, so that better-sqlite3 is found; and on the project's disk, so that a commit reaches a disk.
 mkdirSync(join(root, "node_modules", ".cache"), { recursive: true })
 const folder = mkdtempSync(join(root, "node_modules", ".cache", "bench-"))
+
+// As in an installed package: without it Node has to find out what kind of module each file is.
+writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
 
 const own = await loadConfig(join(root, "rolldown.config.ts"))
 const bundle = (input, dir) => build({ ...own, cwd: root, input, output: { ...own.output, dir: join(folder, dir) } })
