@@ -14,6 +14,10 @@ const start = (command: Command, stdio: "pipe" | "ignore"): ChildProcess => {
   const log = openSync(command.log, "w")
   const child = spawn(process.execPath, command.args, { stdio: [stdio, stdio, log] })
   closeSync(log)
+  // A run that fails leaves no server behind.
+  const kill = () => child.kill("SIGKILL")
+  process.on("exit", kill)
+  child.once("exit", () => process.off("exit", kill))
   return child
 }
 
