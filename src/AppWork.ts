@@ -9,6 +9,7 @@ import { OllamaClient } from "./ollama/OllamaClient.ts"
 import { checkNativeModule, prepareDataFolder } from "./store/DataFolder.ts"
 import { ProcessRepo } from "./store/ProcessRepo.ts"
 import { RunnerLock } from "./store/RunnerLock.ts"
+import { RunnerRepo } from "./store/RunnerRepo.ts"
 import { SessionRepo } from "./store/SessionRepo.ts"
 import { Sql } from "./store/Sql.ts"
 import { StoreChanges } from "./store/StoreChanges.ts"
@@ -39,6 +40,7 @@ const lock = Layer.unwrapEffect(Effect.map(AppConfig, ({ dataDir }) => RunnerLoc
 const store = Layer.mergeAll(
   TaskIntake.layer,
   TaskRepo.layer,
+  RunnerRepo.layer,
   SessionRepo.layer,
   ProcessRepo.layer,
   AuditFile.layer

@@ -33,7 +33,7 @@ export class AuditFile extends Context.Tag("sagyo/audit/AuditFile")<
     AuditFile,
     Effect.gen(function* () {
       const { audit } = yield* AppConfig
-      const { sql, immediate, read } = yield* Sql
+      const { sql, unsynced, read } = yield* Sql
       const log = yield* AuditLog
       const changes = yield* StoreChanges
       const oneAtATime = yield* Effect.makeSemaphore(1)
@@ -45,8 +45,9 @@ export class AuditFile extends Context.Tag("sagyo/audit/AuditFile")<
       const mark = read(sql<{ seq: number; bytes: number }>`SELECT seq, bytes FROM audit_file WHERE id = 1`).pipe(
         Effect.map(([row]) => row ?? { seq: 0, bytes: 0 })
       )
+      // a mark that a power failure takes back costs nothing: the lines behind it are known again
       const setMark = (seq: number, bytes: number) =>
-        immediate(sql`UPDATE audit_file SET seq = ${seq}, bytes = ${bytes} WHERE id = 1`)
+        unsynced(sql`UPDATE audit_file SET seq = ${seq}, bytes = ${bytes} WHERE id = 1`)
 
       /** One batch; true where there may be more. */
       const step = Effect.gen(function* () {
@@ -80,7 +81,7 @@ export class AuditFile extends Context.Tag("sagyo/audit/AuditFile")<
       return {
         sync,
         follow: changes.any.pipe(
-          Stream.runForEach(() => Effect.catchAll(sync, (error) => Effect.logError("audit file", error)))
+          Stream.runForEach(() => Effect.catchAllCause(sync, (cause) => Effect.logError("audit file", cause)))
         )
       }
     })

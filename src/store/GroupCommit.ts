@@ -7,7 +7,7 @@ import type { StoreFailed } from "./StoreFailed.ts"
 export interface GroupCommit {
   /**
    * On disk when it returns. The effect may fail in words of its own only before its first write: what it has written
-   * by then is not undone. A failure of SQLite fails all that came together, and nothing of them stays.
+   * by then is not undone. A failure of SQLite, or a defect, fails all that came together, and nothing of them stays.
    */
   readonly run: <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => Effect.Effect<A, E | StoreFailed>
 }
@@ -41,7 +41,7 @@ export const makeGroupCommit = (immediate: Sql["Type"]["immediate"]): Effect.Eff
         Effect.zipRight(
           Queue.offer(arrivals, {
             write: Effect.flatMap(Effect.exit(effect), (exit) =>
-              isSqlFailure(exit)
+              breaksAll(exit)
                 ? Effect.failCause(exit.cause)
                 : Effect.succeed(Deferred.done(done, exit as Exit.Exit<A, E>))
             ),
@@ -59,6 +59,10 @@ const nextTurn = Effect.async<void>((resume) => {
   return Effect.sync(() => clearImmediate(handle))
 })
 
-const isSqlFailure = (exit: Exit.Exit<unknown, unknown>): exit is Exit.Failure<never, SqlError.SqlError> =>
+// none in words: a defect, which may come after the first write
+const breaksAll = (exit: Exit.Exit<unknown, unknown>): exit is Exit.Failure<never, SqlError.SqlError> =>
   Exit.isFailure(exit) &&
-  Option.exists(Cause.failureOption(exit.cause), (error) => (error as { _tag?: string })._tag === "SqlError")
+  Option.match(Cause.failureOption(exit.cause), {
+    onNone: () => true,
+    onSome: (error) => (error as { _tag?: string })._tag === "SqlError"
+  })

@@ -12,7 +12,10 @@ interface Row {
   readonly task_id: TaskId
 }
 
-/** The process groups that tasks have started and that are not known to be gone. */
+/**
+ * The process groups that tasks have started and that are not known to be gone. Rows are safe from the death of this
+ * process, not from a power failure: no process outlives one.
+ */
 export class ProcessRepo extends Context.Tag("sagyo/store/ProcessRepo")<
   ProcessRepo,
   {
@@ -24,10 +27,10 @@ export class ProcessRepo extends Context.Tag("sagyo/store/ProcessRepo")<
   static readonly layer = Layer.effect(
     ProcessRepo,
     Effect.gen(function* () {
-      const { sql, immediate, read } = yield* Sql
+      const { sql, unsynced, read } = yield* Sql
       return {
         record: Effect.fn("ProcessRepo.record")((group: StartedGroup) =>
-          immediate(
+          unsynced(
             sql`INSERT INTO processes ${sql.insert({
               marker: group.marker,
               pgid: group.pgid,
@@ -38,7 +41,7 @@ export class ProcessRepo extends Context.Tag("sagyo/store/ProcessRepo")<
           )
         ),
         forget: Effect.fn("ProcessRepo.forget")((group: StartedGroup) =>
-          immediate(
+          unsynced(
             sql`DELETE FROM processes WHERE marker = ${group.marker} AND pgid = ${group.pgid} AND start_time IS ${group.startTime}`
           )
         ),

@@ -20,7 +20,12 @@ export class Sql extends Context.Tag("sagyo/store/Sql")<
      * fails or is interrupted. Another writer is waited for, for about three seconds.
      */
     readonly immediate: InWords
-    /** Reads outside a transaction. */
+    /**
+     * As `immediate`, but it waits for no disk: what it wrote outlives this process, while a power failure may take it
+     * back. For what has been promised to nobody.
+     */
+    readonly unsynced: InWords
+    /** Reads outside a transaction. They wait, too, while another process recovers the file or closes it as the last one. */
     readonly read: InWords
   }
 >() {
@@ -40,32 +45,33 @@ const open = Effect.gen(function* () {
   // set before anything that may wait: it blocks the thread, so it is short, and the rest of a wait is between tries
   yield* sql.unsafe("PRAGMA busy_timeout = 20")
   yield* useWal(sql)
-  yield* sql.unsafe("PRAGMA synchronous = FULL")
   yield* sql.unsafe("PRAGMA foreign_keys = ON")
-  const transaction = transactionOn(sql)
-  const immediate: InWords = (effect) =>
-    Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
-      inWords(
-        Option.isSome(outer)
-          ? transaction(effect)
-          : transaction(Effect.zipLeft(effect, Effect.uninterruptible(sql.unsafe("COMMIT")))).pipe(
-              Effect.retry({ while: (error) => reasonOf(error) === "busy", schedule: busyWait })
-            )
+  const writing = (level: "FULL" | "NORMAL"): InWords => {
+    const transaction = transactionOn(sql, level)
+    return (effect) =>
+      Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
+        inWords(
+          Option.isSome(outer)
+            ? transaction(effect)
+            : waitWhileBusy(transaction(Effect.zipLeft(effect, Effect.uninterruptible(sql.unsafe("COMMIT")))))
+        )
       )
-    )
+  }
+  const immediate = writing("FULL")
   yield* immediate(migrate(sql))
-  return Sql.of({ sql, immediate, read: inWords })
+  return Sql.of({
+    sql,
+    immediate,
+    unsynced: writing("NORMAL"),
+    read: (effect) => inWords(waitWhileBusy(effect))
+  })
 })
 
 const make = Effect.suspend(() => inWords(open))
 
 /** The mode is checked, since a file that others hold open, or a network folder, silently keeps its own. */
 const useWal = (sql: SqlClient.SqlClient) =>
-  sql.unsafe<{ journal_mode: string }>("PRAGMA journal_mode = WAL").pipe(
-    Effect.retry({
-      while: (error) => reasonOf(error) === "busy",
-      schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(60))
-    }),
+  waitWhileBusy(sql.unsafe<{ journal_mode: string }>("PRAGMA journal_mode = WAL")).pipe(
     Effect.tap(([row]) =>
       row?.journal_mode === "wal"
         ? Effect.void
@@ -73,14 +79,15 @@ const useWal = (sql: SqlClient.SqlClient) =>
     )
   )
 
-const transactionOn = (sql: SqlClient.SqlClient) =>
+const transactionOn = (sql: SqlClient.SqlClient, level: "FULL" | "NORMAL") =>
   SqlClient.makeWithTransaction({
     transactionTag: SqlClient.TransactionConnection,
     spanAttributes: [],
     acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
       Effect.map(Scope.extend(sql.reserve, scope), (conn) => [scope, conn] as const)
     ),
-    begin: (conn) => run(conn, "BEGIN IMMEDIATE"),
+    // the level cannot change inside a transaction, and in WAL mode decides whether a commit waits for the disk
+    begin: (conn) => Effect.zipRight(run(conn, `PRAGMA synchronous = ${level}`), run(conn, "BEGIN IMMEDIATE")),
     savepoint: (conn, id) => run(conn, `SAVEPOINT s${id}`),
     commit: () => Effect.void, // it dies when this fails: COMMIT is the last step of the effect instead
     rollback: (conn) => Effect.ignore(run(conn, "ROLLBACK")), // SQLite has rolled back by itself when the disk is full
@@ -90,7 +97,11 @@ const transactionOn = (sql: SqlClient.SqlClient) =>
 const run = (conn: SqlConnection.Connection, statement: string) =>
   Effect.asVoid(conn.executeUnprepared(statement, [], undefined))
 
-const busyWait = Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(60))
+const waitWhileBusy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, {
+    while: (error) => reasonOf(error) === "busy",
+    schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(60))
+  })
 
 /** SQLite's own failures by what a caller would do; a statement that is wrong is a broken invariant. */
 const inWords: InWords = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -25,7 +25,9 @@ export class StoreChanges extends Context.Tag("sagyo/store/StoreChanges")<
         Effect.catchAll(() => Effect.succeed(0))
       )
       const signal = Effect.asVoid(PubSub.publish(hub, undefined))
-      yield* Stream.repeatEffectWithSchedule(version, Schedule.spaced(POLL)).pipe(
+      const first = yield* version // now, so that no change after this is taken for the beginning
+      yield* Stream.make(first).pipe(
+        Stream.concat(Stream.repeatEffectWithSchedule(version, Schedule.spaced(POLL))),
         Stream.changes,
         Stream.drop(1),
         Stream.runForEach(() => signal),

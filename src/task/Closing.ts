@@ -1,21 +1,16 @@
 import { AssistantMessage, type Message, ToolMessage } from "../domain/Message.ts"
 import type { Bilingual, Locale } from "../domain/Settings.ts"
-import type { TaskEnd } from "../domain/Task.ts"
-
-/** How a task that did not complete is written down, so that its session can go on afterwards. */
-export interface Closing extends TaskEnd {
-  readonly closing: ReadonlyArray<Message>
-}
+import type { TaskClosing } from "../store/TaskWrites.ts"
 
 /** A failed end: each call of the model has an answer, and one note tells the next task what happened. */
-export const failed = (history: ReadonlyArray<Message>, reason: string): Closing => ({
+export const failed = (history: ReadonlyArray<Message>, reason: string): TaskClosing => ({
   status: "failed",
   result: reason,
   closing: [...unanswered(history), note(`This task failed and was ended. Reason: ${reason}`)]
 })
 
 /** A cancelled end; its result tells the truth about what had been done by then. */
-export const cancelled = (history: ReadonlyArray<Message>, locale: Locale): Closing => ({
+export const cancelled = (history: ReadonlyArray<Message>, locale: Locale): TaskClosing => ({
   status: "cancelled",
   result: changesOf(history, locale),
   closing: [...unanswered(history), note("The user cancelled this task before it was finished.")]

@@ -2,11 +2,15 @@ import { Cause, Context, Effect, Exit, Layer, Option, Schedule, Stream } from "e
 import { AgentLoop } from "../agent/AgentLoop.ts"
 import { AuditFile } from "../audit/AuditFile.ts"
 import { makeFallbackWorkspace } from "../config/FallbackWorkspace.ts"
+import type { Message } from "../domain/Message.ts"
 import type { RunnableTask } from "../domain/Task.ts"
 import { RunnerLock } from "../store/RunnerLock.ts"
+import { RunnerRepo } from "../store/RunnerRepo.ts"
 import { StoreChanges } from "../store/StoreChanges.ts"
+import type { StoreFailed } from "../store/StoreFailed.ts"
 import { TaskRepo } from "../store/TaskRepo.ts"
-import { type Closing, cancelled, failed } from "./Closing.ts"
+import type { TaskClosing } from "../store/TaskWrites.ts"
+import { cancelled, failed } from "./Closing.ts"
 import { logFailure, reasonOf } from "./EndReason.ts"
 import { TaskRecovery } from "./TaskRecovery.ts"
 
@@ -29,21 +33,23 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
       const changes = yield* StoreChanges
       const lock = yield* RunnerLock
       const recovery = yield* TaskRecovery
-      const repo = yield* TaskRepo
+      const repo = yield* RunnerRepo
+      const tasks = yield* TaskRepo
       const oneAtATime = yield* Effect.makeSemaphore(1)
 
       /** Succeeds once somebody, here or in another process, wants the task cancelled. */
       const cancelWish = (task: RunnableTask) =>
         changes.any.pipe(
-          Stream.mapEffect(() => repo.cancelRequested(task.id).pipe(Effect.catchAll(() => Effect.succeed(false)))),
+          Stream.mapEffect(() => Effect.retry(tasks.cancelRequested(task.id), soonAgain)),
           Stream.takeUntil((wished) => wished),
           Stream.runDrain,
+          Effect.orDie,
           Effect.as(Option.none<string>())
         )
 
-      const conclude = (task: RunnableTask, ending: (history: Parameters<typeof failed>[0]) => Closing) =>
+      const conclude = (task: RunnableTask, ending: (history: ReadonlyArray<Message>) => TaskClosing) =>
         Effect.gen(function* () {
-          const history = yield* repo.messages(task.id)
+          const history = yield* tasks.messages(task.id)
           const status = yield* repo.finish(task.id, ending(history), cancelled(history, task.settings.locale))
           yield* Effect.logInfo("ended", { task: task.id, status })
         }).pipe(
@@ -53,25 +59,23 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
         )
 
       const putBack = (task: RunnableTask) =>
-        Effect.flatMap(repo.cancelRequested(task.id), (wished) =>
-          wished
-            ? conclude(task, (history) => cancelled(history, task.settings.locale))
-            : Effect.zipLeft(
-                repo.requeue(task.id, "clean"),
-                Effect.logInfo("put back into the queue", { task: task.id })
-              )
-        )
+        Effect.gen(function* () {
+          const history = yield* tasks.messages(task.id)
+          const status = yield* repo.requeue(task.id, "clean", cancelled(history, task.settings.locale))
+          yield* Effect.logInfo("stopped", { task: task.id, status })
+        })
 
-      /** A fiber of its own for the task; its end is written down before the next one is taken. */
-      const runOne = (task: RunnableTask) =>
-        Effect.uninterruptibleMask((restore) =>
+      /** Takes the oldest task and works on it; its end is written down before this returns. False where none waits. */
+      const runNext = Effect.uninterruptibleMask((restore) => {
+        // each try is made in full; what an interruption ends is the wait between them
+        const surely = <A>(effect: Effect.Effect<A, StoreFailed>): Effect.Effect<A> =>
+          Effect.catchAll(effect, () => Effect.zipRight(restore(Effect.sleep("1 second")), surely(effect)))
+
+        const runOne = (task: RunnableTask) =>
           Effect.gen(function* () {
-            yield* Effect.logInfo("started", { task: task.id, session: task.sessionId })
+            yield* Effect.logInfo("started", { session: task.sessionId })
             const work = Effect.map(Effect.zipRight(makeFallbackWorkspace(task.settings), agent.run(task)), Option.some)
             const exit = yield* Effect.exit(restore(Effect.raceFirst(work, cancelWish(task))))
-            // the end is tried until the store takes it, unless this process is asked to stop meanwhile
-            const surely = <A, E>(effect: Effect.Effect<A, E>) =>
-              restore(Effect.orDie(Effect.retry(effect, Schedule.spaced("1 second"))))
             yield* Exit.match(exit, {
               onSuccess: Option.match({
                 onNone: () => surely(conclude(task, (history) => cancelled(history, task.settings.locale))),
@@ -89,31 +93,32 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
             Effect.annotateLogs("task", task.id),
             Effect.withSpan("TaskQueue.task", { attributes: { task: task.id } })
           )
-        )
 
-      const takeOne = repo.take.pipe(
-        Effect.tapError((error) => Effect.logError("the next task could not be taken", { reason: error.reason })),
-        Effect.retry(Schedule.spaced("1 second")),
-        Effect.orDie
-      )
-      const drain = (done: Effect.Effect<boolean>): Effect.Effect<void> =>
-        Effect.flatMap(done, (isDone) =>
-          isDone
-            ? Effect.void
-            : Effect.flatMap(
-                takeOne,
-                Option.match({
-                  onNone: () => Effect.void,
-                  onSome: (task) => Effect.zipRight(oneAtATime.withPermits(1)(runOne(task)), drain(done))
-                })
-              )
+        const take = Effect.tapError(repo.take, (error) =>
+          Effect.logError("the next task could not be taken", { reason: error.reason })
         )
+        // nothing can come between taking a task and looking after it
+        return Effect.flatMap(
+          surely(take),
+          Option.match({
+            onNone: () => Effect.succeed(false),
+            onSome: (task) => Effect.as(oneAtATime.withPermits(1)(runOne(task)), true)
+          })
+        )
+      })
 
-      const run = (done: Effect.Effect<boolean>) =>
+      const drain = (done: Effect.Effect<boolean>) =>
+        Effect.iterate(true, {
+          while: (more) => more,
+          body: () => Effect.if(done, { onTrue: () => Effect.succeed(false), onFalse: () => runNext })
+        })
+
+      /** For as long as this process has the runner's place. */
+      const runHere = (done: Effect.Effect<boolean>) =>
         Effect.gen(function* () {
           yield* lock.acquire.pipe(
             Effect.tapError((error) => Effect.logError("the runner's lock cannot be used", { reason: error.reason })),
-            Effect.retry(Schedule.spaced("1 second")),
+            Effect.retry(soonAgain),
             Effect.orDie
           )
           yield* Effect.logInfo("this process runs the tasks now")
@@ -127,6 +132,15 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
           )
         }).pipe(Effect.scoped)
 
+      /** A defect is the end of this turn at the runner's place, not of the runner: the task it hit counts an unclean end. */
+      const run = (done: Effect.Effect<boolean>) =>
+        runHere(done).pipe(
+          Effect.sandbox,
+          Effect.tapError((cause) => Effect.logError("the runner broke off and begins again", cause)),
+          Effect.retry(soonAgain),
+          Effect.orDie
+        )
+
       return { run: Effect.fn("TaskQueue.run")(run) }
     })
   )
@@ -136,3 +150,5 @@ export class TaskQueue extends Context.Tag("sagyo/task/TaskQueue")<
     Effect.flatMap(TaskQueue, (queue) => Effect.forkScoped(queue.run(Effect.succeed(false))))
   )
 }
+
+const soonAgain = Schedule.spaced("1 second")

@@ -2,8 +2,9 @@ import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import type { Bilingual } from "../domain/Settings.ts"
 import type { StartedGroup } from "../domain/StartedGroup.ts"
 import { ProcessRepo } from "../store/ProcessRepo.ts"
+import { type AbandonedTask, RunnerRepo } from "../store/RunnerRepo.ts"
 import type { StoreFailed } from "../store/StoreFailed.ts"
-import { type AbandonedTask, TaskRepo } from "../store/TaskRepo.ts"
+import { TaskRepo } from "../store/TaskRepo.ts"
 import { endLeftover } from "../tools/ProcessGroup.ts"
 import { cancelled, failed } from "./Closing.ts"
 
@@ -21,7 +22,8 @@ export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
   static readonly layer = Layer.effect(
     TaskRecovery,
     Effect.gen(function* () {
-      const repo = yield* TaskRepo
+      const repo = yield* RunnerRepo
+      const tasks = yield* TaskRepo
       const processes = yield* ProcessRepo
       // first of all: what a dead runner has started may still be writing
       const endProcess = (group: StartedGroup) => Effect.zipRight(endLeftover(group), processes.forget(group))
@@ -31,14 +33,17 @@ export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
       const recover = (left: AbandonedTask) =>
         Effect.gen(function* () {
           const { id } = left.task
-          const { locale } = left.settings
-          const history = yield* repo.messages(id)
-          const byCancel = cancelled(history, locale)
-          const why = left.task.cancelRequested ? undefined : whyNotResumed(left, yield* Clock.currentTimeMillis)
-          yield* Effect.logWarning("a task was left by a runner that died", { task: id, ends: left.uncleanEnds + 1 })
-          if (left.task.cancelRequested) yield* repo.finish(id, byCancel, byCancel)
-          else if (why === undefined) yield* repo.requeue(id, "unclean")
-          else yield* repo.finish(id, failed(history, why[locale]), byCancel)
+          const history = yield* tasks.messages(id)
+          const byCancel = cancelled(history, left.locale)
+          const why = whyNotResumed(left, yield* Clock.currentTimeMillis)
+          const status = yield* why === undefined
+            ? repo.requeue(id, "unclean", byCancel)
+            : repo.finish(id, failed(history, why[left.locale]), byCancel)
+          yield* Effect.logWarning("a task was left by a runner that died", {
+            task: id,
+            ends: left.uncleanEnds + 1,
+            status
+          })
         })
       return {
         run: endProcesses.pipe(
@@ -56,7 +61,7 @@ export class TaskRecovery extends Context.Tag("sagyo/task/TaskRecovery")<
 }
 
 const whyNotResumed = (left: AbandonedTask, now: number): Bilingual | undefined => {
-  if (left.settings.agent.onRestart === "fail") return texts.configured
+  if (left.onRestart === "fail") return texts.configured
   if (left.uncleanEnds + 1 >= MAX_UNCLEAN_ENDS) return texts.tooOften
   return now - left.task.updatedAt > TOO_OLD ? texts.tooOld : undefined
 }

@@ -5,6 +5,7 @@ import { isTerminal, Task, TaskId } from "../domain/Task.ts"
 import { StoreChanges } from "../store/StoreChanges.ts"
 import { TaskIntake } from "../store/TaskIntake.ts"
 import { TaskRepo } from "../store/TaskRepo.ts"
+import { cancelled } from "./Closing.ts"
 import { ImageValidator } from "./ImageValidator.ts"
 import { RefusalLog } from "./RefusalLog.ts"
 import { checkRequest, refusalOf } from "./RequestRules.ts"
@@ -68,7 +69,7 @@ export const layer = Layer.effect(
       cancel: Effect.fn("Tasks.cancel")(function* (id: string, caller: Caller) {
         const before = yield* get(id, caller)
         if (Option.isNone(before) || isTerminal(before.value.status)) return before
-        yield* repo.requestCancel(before.value.id, nameOf(caller))
+        yield* repo.requestCancel(before.value.id, nameOf(caller), cancelled)
         return yield* repo.get(before.value.id)
       }),
       watch: Effect.fn("Tasks.watch")((id: string, caller: Caller) =>

@@ -7,6 +7,7 @@ import { systemPrompt } from "../../src/agent/Prompt.ts"
 import type { TaskSettings } from "../../src/domain/Settings.ts"
 import { OllamaClient } from "../../src/ollama/OllamaClient.ts"
 import type { ScriptEntry, ScriptedRequest } from "../../src/ollama/ScriptedOllama.ts"
+import { RunnerRepo } from "../../src/store/RunnerRepo.ts"
 import { SessionRepo } from "../../src/store/SessionRepo.ts"
 import { TaskIntake } from "../../src/store/TaskIntake.ts"
 import { TaskRepo } from "../../src/store/TaskRepo.ts"
@@ -51,7 +52,7 @@ const workIn = (files: Readonly<Record<string, string>>, script: ReadonlyArray<S
         caller: { token: null, via: "cli" },
         maxQueued: 10
       })
-      const answer = yield* (yield* AgentLoop).run(Option.getOrThrow(yield* repo.take))
+      const answer = yield* (yield* AgentLoop).run(Option.getOrThrow(yield* (yield* RunnerRepo).take))
       const history = yield* (yield* SessionRepo).history(accepted.sessionId)
       return { answer, history, task: Option.getOrThrow(yield* repo.get(accepted.id)) }
     })

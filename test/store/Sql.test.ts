@@ -71,6 +71,16 @@ describe("Sql", () => {
     )
   )
 
+  it.effect("only what was promised waits for the disk", () =>
+    withStore(file(), (store) =>
+      Effect.gen(function* () {
+        const level = Effect.map(store.sql<{ synchronous: number }>`PRAGMA synchronous`, ([row]) => row!.synchronous)
+        const levels = yield* Effect.all([store.unsynced(level), store.immediate(level), store.unsynced(level)])
+        assert.deepStrictEqual(levels, [1, 2, 1])
+      })
+    )
+  )
+
   it.effect("interruption rolls back", () =>
     withStore(file(), (store) =>
       Effect.gen(function* () {

@@ -6,6 +6,7 @@ import type { Caller } from "../../src/domain/Caller.ts"
 import { ImageRef } from "../../src/domain/Image.ts"
 import { AssistantMessage } from "../../src/domain/Message.ts"
 import { SessionId } from "../../src/domain/Session.ts"
+import { RunnerRepo } from "../../src/store/RunnerRepo.ts"
 import { SessionRepo } from "../../src/store/SessionRepo.ts"
 import { Sql } from "../../src/store/Sql.ts"
 import { type NewTask, TaskIntake } from "../../src/store/TaskIntake.ts"
@@ -25,7 +26,7 @@ const newTask = (request: string, overrides: Partial<NewTask> = {}): NewTask => 
   maxQueued: 1000,
   ...overrides
 })
-const inStore = <A, E>(body: Effect.Effect<A, E, TaskIntake | TaskRepo | SessionRepo | AuditLog | Sql>) =>
+const inStore = <A, E>(body: Effect.Effect<A, E, TaskIntake | TaskRepo | RunnerRepo | SessionRepo | AuditLog | Sql>) =>
   Effect.provide(body, testStore(testSettings()))
 const accept = (task: NewTask) => Effect.flatMap(TaskIntake, (intake) => intake.accept(task))
 
@@ -106,7 +107,7 @@ describe("TaskIntake", () => {
         const task = yield* accept(newTask(request))
         const [stored] = yield* (yield* SessionRepo).history(task.sessionId)
         assert.strictEqual(stored!.message.content, request)
-        const taken = Option.getOrThrow(yield* (yield* TaskRepo).take)
+        const taken = Option.getOrThrow(yield* (yield* RunnerRepo).take)
         assert.strictEqual(taken.request, request)
       })
     )
@@ -116,7 +117,7 @@ describe("TaskIntake", () => {
     inStore(
       Effect.gen(function* () {
         const sessions = yield* SessionRepo
-        const repo = yield* TaskRepo
+        const repo = yield* RunnerRepo
         const [a, b] = [image("one"), image("two")]
         const task = yield* accept(newTask("look", { images: [a, b, a] }))
         const bytes = yield* sessions.images([a.ref.hash, b.ref.hash])

@@ -6,6 +6,7 @@ import { AuditLog } from "../../src/audit/AuditLog.ts"
 import type { Settings } from "../../src/config/AppConfig.ts"
 import { ProcessRepo } from "../../src/store/ProcessRepo.ts"
 import { RunnerLock } from "../../src/store/RunnerLock.ts"
+import { RunnerRepo } from "../../src/store/RunnerRepo.ts"
 import { SessionRepo } from "../../src/store/SessionRepo.ts"
 import { Sql } from "../../src/store/Sql.ts"
 import { StoreChanges } from "../../src/store/StoreChanges.ts"
@@ -20,7 +21,14 @@ import { testConfig } from "./TestSettings.ts"
 
 /** The real store on disk, in the data folder of `settings`. */
 export const testStore = (settings: Settings) =>
-  Layer.mergeAll(TaskIntake.layer, TaskRepo.layer, SessionRepo.layer, ProcessRepo.layer, AuditFile.layer).pipe(
+  Layer.mergeAll(
+    TaskIntake.layer,
+    TaskRepo.layer,
+    RunnerRepo.layer,
+    SessionRepo.layer,
+    ProcessRepo.layer,
+    AuditFile.layer
+  ).pipe(
     Layer.provideMerge(Layer.mergeAll(AuditLog.layer, StoreChanges.layer)),
     Layer.provideMerge(Sql.layer(join(settings.dataDir, "sagyo.db"))),
     Layer.provideMerge(testConfig(settings))

@@ -1,62 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Option, Ref, Scope, Stream } from "effect"
-import { AgentFailed, AgentLoop } from "../../src/agent/AgentLoop.ts"
-import type { Settings } from "../../src/config/AppConfig.ts"
-import type { Caller } from "../../src/domain/Caller.ts"
+import { Chunk, Context, Deferred, Effect, Fiber, Option, Ref, Stream } from "effect"
+import { AgentFailed } from "../../src/agent/AgentLoop.ts"
 import { AssistantMessage, ToolMessage } from "../../src/domain/Message.ts"
-import { isTerminal, type RunnableTask, type Task } from "../../src/domain/Task.ts"
+import type { RunnableTask } from "../../src/domain/Task.ts"
 import { ToolCall } from "../../src/domain/ToolCall.ts"
 import { SessionRepo } from "../../src/store/SessionRepo.ts"
-import { TaskRepo } from "../../src/store/TaskRepo.ts"
-import { TaskQueue } from "../../src/task/TaskQueue.ts"
-import { Tasks } from "../../src/task/Tasks.ts"
 import { testSettings } from "../support/TestSettings.ts"
-import { testTasks } from "../support/TestStore.ts"
-
-const caller: Caller = { token: null, via: "cli" }
-const ask = (request: string, sessionId: string | null = null) => ({
-  request,
-  sessionId,
-  temperature: null,
-  images: [],
-  caller
-})
-
-/** An agent that does what `work` says and notes which tasks reached it. */
-const agentThat = (
-  work: (task: RunnableTask) => Effect.Effect<string, AgentFailed>,
-  seen: Ref.Ref<ReadonlyArray<string>>
-) =>
-  Layer.succeed(AgentLoop, {
-    run: (task: RunnableTask) =>
-      Effect.zipRight(
-        Ref.update(seen, (all) => [...all, task.request]),
-        work(task)
-      )
-  })
-
-/** One process: its services, until `stop`. */
-const processOn = (settings: Settings, agent: Layer.Layer<AgentLoop>) =>
-  Effect.gen(function* () {
-    const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(testTasks(settings, agent), scope)
-    const queue = Context.get(context, TaskQueue)
-    return {
-      context,
-      tasks: Context.get(context, Tasks),
-      repo: Context.get(context, TaskRepo),
-      run: Effect.forkIn(queue.run(Effect.succeed(false)), scope),
-      stop: Scope.close(scope, Exit.void)
-    }
-  })
-
-const over = (tasks: Context.Tag.Service<Tasks>, id: string): Effect.Effect<Task> =>
-  tasks.watch(id, caller).pipe(
-    Effect.map(Option.getOrThrow),
-    Effect.flatMap((stream) => Stream.runLast(Stream.filter(stream, (task) => isTerminal(task.status)))),
-    Effect.map(Option.getOrThrow),
-    Effect.orDie
-  )
+import { agentThat, ask, caller, over, processOn } from "./QueueProcess.ts"
 
 describe("TaskQueue", () => {
   it.live("runs what was accepted in order, one at a time, to its end", () =>
@@ -207,8 +157,8 @@ describe("TaskQueue", () => {
         agentThat(() => Effect.never, seen)
       )
       const [a, b, c] = yield* Effect.forEach(["a", "b", "c"], (request) => dead.tasks.submit(ask(request)))
-      yield* dead.repo.take
-      yield* dead.repo.take
+      yield* dead.runner.take
+      yield* dead.runner.take
       yield* dead.tasks.cancel(b!.id, caller)
       yield* dead.stop
       const next = yield* processOn(
