@@ -14,14 +14,15 @@ const folder = mkdtempSync(join(root, "node_modules", ".cache", "bench-"))
 writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
 
 const own = await loadConfig(join(root, "rolldown.config.ts"))
-const bundle = (input, dir) => build({ ...own, cwd: root, input, output: { ...own.output, dir: join(folder, dir) } })
+const bundle = (input, dir, others = {}) =>
+  build({ ...own, cwd: root, input, output: { ...own.output, ...others, dir: join(folder, dir) } })
 
 try {
   await bundle(own.input, "sagyo")
   for (const peer of ["echoStdio", "echoHttp", "insertStdio", "insertHttp"]) {
     await bundle({ main: `bench/peers/${peer}.ts` }, peer)
   }
-  await bundle({ main: "bench/main.ts" }, "harness")
+  await bundle({ main: "bench/main.ts" }, "harness", { minify: false })
   const { bench } = await import(pathToFileURL(join(folder, "harness", "main.js")).href)
   await bench(folder, process.argv.slice(2))
 } finally {
