@@ -18,6 +18,7 @@ export class AuditFileFailed extends Schema.TaggedError<AuditFileFailed>()("Audi
 export const lineOf = (row: AuditRow): string => `${row.body.slice(0, -1)},"hash":"${row.hash}"}\n`
 
 const ROWS_AT_A_TIME = 1000
+const PAUSE = "250 millis"
 
 /** The JSON Lines file that is written from the table, in order, by whoever holds the runner's place. */
 export class AuditFile extends Context.Tag("sagyo/audit/AuditFile")<
@@ -81,7 +82,12 @@ export class AuditFile extends Context.Tag("sagyo/audit/AuditFile")<
       return {
         sync,
         follow: changes.any.pipe(
-          Stream.runForEach(() => Effect.catchAllCause(sync, (cause) => Effect.logError("audit file", cause)))
+          Stream.runForEach(() =>
+            Effect.catchAllCause(sync, (cause) => Effect.logError("audit file", cause)).pipe(
+              // each pass waits for the disk: what comes meanwhile shares the next one
+              Effect.zipRight(Effect.sleep(PAUSE))
+            )
+          )
         )
       }
     })

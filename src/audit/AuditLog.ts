@@ -28,19 +28,19 @@ export class AuditLog extends Context.Tag("sagyo/audit/AuditLog")<
   static readonly layer = Layer.effect(
     AuditLog,
     Effect.gen(function* () {
-      const { sql } = yield* Sql
+      const { execute, sql } = yield* Sql
       return {
         append: (events) =>
           Effect.gen(function* () {
             if (events.length === 0) return
             const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-            const [last] = yield* sql<AuditRow>`SELECT seq, body, hash FROM audit ORDER BY seq DESC LIMIT 1`
+            const [last] = yield* execute<AuditRow>("SELECT seq, body, hash FROM audit ORDER BY seq DESC LIMIT 1")
             let { seq, hash } = last ?? { seq: 0, hash: "" }
             for (const event of events) {
               seq += 1
               const body = JSON.stringify({ seq, at, ...event })
               hash = chain(hash, body)
-              yield* sql`INSERT INTO audit (seq, body, hash) VALUES (${seq}, ${body}, ${hash})`
+              yield* execute("INSERT INTO audit (seq, body, hash) VALUES (?, ?, ?)", seq, body, hash)
             }
           }),
         rows: (after, limit) =>

@@ -93,7 +93,8 @@ const agentStatusDefinition: ToolDefinition = {
   annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
 }
 
-const agentRun = Effect.fn("Tools.agent_run")(
+// untraced: measured, making a span costs a call more than reading its arguments
+const agentRun = Effect.fnUntraced(
   function* (input: unknown, caller: Caller) {
     const { mcp } = yield* AppConfig
     const tasks = yield* Tasks
@@ -111,7 +112,7 @@ const agentRun = Effect.fn("Tools.agent_run")(
   Effect.catchAll((error) => toolError(error))
 )
 
-const agentStatus = Effect.fn("Tools.agent_status")(
+const agentStatus = Effect.fnUntraced(
   function* (input: unknown, caller: Caller) {
     const { locale, mcp } = yield* AppConfig
     const tasks = yield* Tasks

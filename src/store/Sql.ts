@@ -16,6 +16,14 @@ export class Sql extends Context.Tag("sagyo/store/Sql")<
   {
     readonly sql: SqlClient.SqlClient
     /**
+     * A prepared statement by its text, in the transaction around it or alone, without what `sql` does for each of its
+     * statements (compiling it, a span): measured, a quarter of the cost. For what every request does.
+     */
+    readonly execute: <Row>(
+      statement: string,
+      ...params: ReadonlyArray<string | number | null | Uint8Array>
+    ) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+    /**
      * BEGIN IMMEDIATE … COMMIT, on disk when it returns; inside another, a savepoint. Nothing of it stays when it
      * fails or is interrupted. Another writer is waited for, for about three seconds.
      */
@@ -57,10 +65,19 @@ const open = Effect.gen(function* () {
         )
       )
   }
+  const execute = <Row>(statement: string, ...params: ReadonlyArray<string | number | null | Uint8Array>) => {
+    const on = (conn: SqlConnection.Connection) =>
+      conn.execute(statement, params, undefined) as Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+    return Effect.flatMap(
+      Effect.serviceOption(SqlClient.TransactionConnection),
+      Option.match({ onNone: () => Effect.scoped(Effect.flatMap(sql.reserve, on)), onSome: ([conn]) => on(conn) })
+    )
+  }
   const immediate = writing("FULL")
   yield* immediate(migrate(sql))
   return Sql.of({
     sql,
+    execute,
     immediate,
     unsynced: writing("NORMAL"),
     read: (effect) => inWords(waitWhileBusy(effect))

@@ -42,22 +42,23 @@ export class TaskIntake extends Context.Tag("sagyo/store/TaskIntake")<
   static readonly layer = Layer.scoped(
     TaskIntake,
     Effect.gen(function* () {
-      const { sql, immediate } = yield* Sql
+      const { execute, immediate } = yield* Sql
       const audit = yield* AuditLog
       const changes = yield* StoreChanges
       const group = yield* makeGroupCommit(immediate)
 
       const waiting = (atMost: number) =>
-        sql`SELECT 1 FROM tasks WHERE status = 'queued' LIMIT 1 OFFSET ${atMost - 1}`.pipe(
-          Effect.map((rows) => rows.length > 0)
+        Effect.map(
+          execute("SELECT 1 FROM tasks WHERE status = 'queued' LIMIT 1 OFFSET ?", atMost - 1),
+          (rows) => rows.length > 0
         )
 
       const checkSession = (task: NewTask, id: SessionId) =>
         Effect.gen(function* () {
-          const [session] = yield* sql<{
-            workspace: string
-            owner: string | null
-          }>`SELECT workspace, owner FROM sessions WHERE id = ${id}`
+          const [session] = yield* execute<{ workspace: string; owner: string | null }>(
+            "SELECT workspace, owner FROM sessions WHERE id = ?",
+            id
+          )
           if (session === undefined || !maySee(task.caller, session.owner)) {
             return yield* new SessionUnknown({ sessionId: id })
           }
@@ -75,19 +76,9 @@ export class TaskIntake extends Context.Tag("sagyo/store/TaskIntake")<
           const session = task.sessionId ?? SessionId.make(randomUUID())
           const settings = yield* settingsRow(task.settings)
           yield* task.sessionId === null
-            ? sql`INSERT INTO sessions ${sql.insert({ id: session, workspace: task.settings.workspace, owner, created_at: now, used_at: now })}`
-            : sql`UPDATE sessions SET used_at = ${now} WHERE id = ${session}`
-          const [row] = yield* sql`INSERT INTO tasks ${sql
-            .insert({
-              id,
-              session_id: session,
-              owner,
-              settings,
-              temperature: task.temperature,
-              created_at: now,
-              updated_at: now
-            })
-            .returning("*")}`
+            ? execute(INSERT_SESSION, session, task.settings.workspace, owner, now, now)
+            : execute("UPDATE sessions SET used_at = ? WHERE id = ?", now, session)
+          const [row] = yield* execute(INSERT_TASK, id, session, owner, settings, task.temperature, now, now)
           yield* writeMessage(task, id, session, now)
           yield* audit.append([
             {
@@ -109,29 +100,51 @@ export class TaskIntake extends Context.Tag("sagyo/store/TaskIntake")<
       const writeMessage = (task: NewTask, id: TaskId, session: SessionId, now: number) =>
         Effect.gen(function* () {
           const message = new UserMessage({ content: task.request, images: task.images.map((image) => image.ref) })
-          const [row] = yield* sql<{ seq: number }>`INSERT INTO messages ${sql
-            .insert({ session_id: session, task_id: id, body: encodeMessage(message), created_at: now })
-            .returning("seq")}`
+          const [row] = yield* execute<{ seq: number }>(INSERT_MESSAGE, session, id, encodeMessage(message), now)
           for (const { ref, data } of task.images) {
-            yield* sql`INSERT INTO images (hash, data) VALUES (${ref.hash}, ${data}) ON CONFLICT DO NOTHING`
-            yield* sql`INSERT INTO message_images (message_seq, hash) VALUES (${row!.seq}, ${ref.hash}) ON CONFLICT DO NOTHING`
+            yield* execute("INSERT INTO images (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", ref.hash, data)
+            yield* execute(INSERT_MESSAGE_IMAGE, row!.seq, ref.hash)
           }
         })
 
       const settingsRow = (settings: TaskSettings) => {
-        const body = encodeSettings(settings)
-        const hash = createHash("sha256").update(body).digest("hex")
-        return Effect.as(sql`INSERT INTO settings (hash, body) VALUES (${hash}, ${body}) ON CONFLICT DO NOTHING`, hash)
+        const { hash, body } = storedSettings(settings)
+        return Effect.as(
+          execute("INSERT INTO settings (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, body),
+          hash
+        )
       }
 
       return {
-        accept: Effect.fn("TaskIntake.accept")((task: NewTask) =>
-          Effect.zipLeft(group.run(write(task)), changes.signal)
-        )
+        // no span of its own: measured, making one costs an accept more than its rows do
+        accept: (task) => Effect.zipLeft(group.run(write(task)), changes.signal)
       }
     })
   )
 }
 
+const INSERT_SESSION = "INSERT INTO sessions (id, workspace, owner, created_at, used_at) VALUES (?, ?, ?, ?, ?)"
+const INSERT_TASK = `INSERT INTO tasks (id, session_id, owner, settings, temperature, created_at, updated_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *`
+const INSERT_MESSAGE = "INSERT INTO messages (session_id, task_id, body, created_at) VALUES (?, ?, ?, ?) RETURNING seq"
+const INSERT_MESSAGE_IMAGE = "INSERT INTO message_images (message_seq, hash) VALUES (?, ?) ON CONFLICT DO NOTHING"
+
 const encodeMessage = Schema.encodeSync(Schema.parseJson(Message))
 const encodeSettings = Schema.encodeSync(Schema.parseJson(TaskSettings))
+
+interface StoredSettings {
+  readonly hash: string
+  readonly body: string
+}
+
+// a process accepts its tasks with the same settings object for as long as it lives
+const known = new WeakMap<TaskSettings, StoredSettings>()
+
+const storedSettings = (settings: TaskSettings): StoredSettings => {
+  const before = known.get(settings)
+  if (before !== undefined) return before
+  const body = encodeSettings(settings)
+  const stored = { hash: createHash("sha256").update(body).digest("hex"), body }
+  known.set(settings, stored)
+  return stored
+}

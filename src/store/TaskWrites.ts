@@ -15,12 +15,12 @@ export interface TaskClosing extends TaskEnd {
 
 /** The steps that writes about tasks are put together from; each is part of its caller's transaction. */
 export const taskWrites = Effect.gen(function* () {
-  const { sql, immediate } = yield* Sql
+  const { sql, execute, immediate } = yield* Sql
   const audit = yield* AuditLog
   const changes = yield* StoreChanges
 
   const find = (id: TaskId): Effect.Effect<Option.Option<Task>, SqlError.SqlError> =>
-    Effect.map(sql`SELECT * FROM tasks WHERE id = ${id}`, ([row]) => Option.map(Option.fromNullable(row), taskOf))
+    Effect.map(execute("SELECT * FROM tasks WHERE id = ?", id), ([row]) => Option.map(Option.fromNullable(row), taskOf))
 
   /** A message that another version wrote, and that this one cannot read, is left out. */
   const messages = (id: TaskId): Effect.Effect<ReadonlyArray<Message>, SqlError.SqlError> =>
