@@ -1,5 +1,6 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
+import Database from "better-sqlite3"
 import { Context, Effect, Layer, Option, Predicate, Schedule, Scope } from "effect"
 import { migrate } from "./migrations/migrate.ts"
 import { StoreFailed } from "./StoreFailed.ts"
@@ -24,6 +25,14 @@ export class Sql extends Context.Tag("sagyo/store/Sql")<
       ...params: ReadonlyArray<string | number | null | Uint8Array>
     ) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
     /**
+     * A prepared read of what is committed, on a connection of its own, so that it never waits for a writer here: not for
+     * a transaction, which would not see its own writes.
+     */
+    readonly look: <Row>(
+      statement: string,
+      ...params: ReadonlyArray<string | number | null>
+    ) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+    /**
      * BEGIN IMMEDIATE … COMMIT, on disk when it returns; inside another, a savepoint. Nothing of it stays when it
      * fails or is interrupted. Another writer is waited for, for about three seconds.
      */
@@ -39,7 +48,9 @@ export class Sql extends Context.Tag("sagyo/store/Sql")<
 >() {
   /** Opens the file, makes it if it is not there, and brings its schema up to date. */
   static readonly layer = (path: string) =>
-    Layer.unwrapEffect(Effect.as(refuseUnlessOurs(path), Layer.effect(Sql, make).pipe(Layer.provide(client(path)))))
+    Layer.unwrapEffect(
+      Effect.as(refuseUnlessOurs(path), Layer.scoped(Sql, make(path)).pipe(Layer.provide(client(path))))
+    )
 }
 
 // a path that cannot be opened is an error here, where SqliteClient dies of it
@@ -48,7 +59,7 @@ const client = (path: string) =>
     Layer.catchAllCause((cause) => Layer.fail(new StoreFailed({ reason: "io", cause })))
   )
 
-const open = Effect.gen(function* () {
+const open = Effect.fnUntraced(function* (path: string) {
   const sql = yield* SqlClient.SqlClient
   // set before anything that may wait: it blocks the thread, so it is short, and the rest of a wait is between tries
   yield* sql.unsafe("PRAGMA busy_timeout = 20")
@@ -78,13 +89,37 @@ const open = Effect.gen(function* () {
   return Sql.of({
     sql,
     execute,
+    look: yield* lookingAt(path),
     immediate,
     unsynced: writing("NORMAL"),
     read: (effect) => inWords(waitWhileBusy(effect))
   })
 })
 
-const make = Effect.suspend(() => inWords(open))
+const make = (path: string) => inWords(open(path))
+
+const lookingAt = (path: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => new Database(path, { readonly: true, timeout: 20 }),
+      catch: (cause) => new SqlError.SqlError({ cause, message: "Failed to open a connection for reading" })
+    }),
+    (db) => Effect.sync(() => db.close())
+  ).pipe(
+    Effect.map((db) => {
+      const prepared = new Map<string, Database.Statement>()
+      const prepare = (statement: string) => {
+        const ready = prepared.get(statement) ?? db.prepare(statement)
+        prepared.set(statement, ready)
+        return ready
+      }
+      return <Row>(statement: string, ...params: ReadonlyArray<string | number | null>) =>
+        Effect.try({
+          try: () => prepare(statement).all(...params) as ReadonlyArray<Row>,
+          catch: (cause) => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
+        })
+    })
+  )
 
 /** The mode is checked, since a file that others hold open, or a network folder, silently keeps its own. */
 const useWal = (sql: SqlClient.SqlClient) =>

@@ -60,7 +60,7 @@ export class TaskRepo extends Context.Tag("sagyo/store/TaskRepo")<
   static readonly layer = Layer.effect(
     TaskRepo,
     Effect.gen(function* () {
-      const { sql, read } = yield* Sql
+      const { sql, look, read } = yield* Sql
       const audit = yield* AuditLog
       const { find, messages, append, end, committed } = yield* taskWrites
 
@@ -101,7 +101,10 @@ export class TaskRepo extends Context.Tag("sagyo/store/TaskRepo")<
 
       return {
         // no span of its own: measured, making one costs more than the read
-        get: (id) => read(find(id)),
+        get: (id) =>
+          Effect.map(read(look("SELECT * FROM tasks WHERE id = ?", id)), ([row]) =>
+            Option.map(Option.fromNullable(row), taskOf)
+          ),
         list: Effect.fn("TaskRepo.list")((query: TaskQuery) =>
           read(
             sql`SELECT * FROM tasks WHERE ${sql.and([
