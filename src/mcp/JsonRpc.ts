@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer"
-import { isJSONRPCNotification, isJSONRPCRequest } from "@modelcontextprotocol/server"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -111,11 +110,16 @@ export const checkShape = (value: unknown): Incoming => {
     if ("result" in value || "error" in value) return { _tag: "Unanswerable", why: "a response to no request" }
     return invalid("it has no method")
   }
-  const isRequest = "id" in value
-  if (isRequest && readableId === undefined) return invalid("id must be a string or an integer that JSON holds exactly")
+  const hasId = "id" in value
+  if (hasId && readableId === undefined) return invalid("id must be a string or an integer that JSON holds exactly")
   if (typeof method !== "string") return invalid("method must be a string")
   if (params !== undefined && !isObject(params)) {
-    return isRequest ? invalid("params must be an object") : { _tag: "Unanswerable", why: "its params are no object" }
+    return hasId ? invalid("params must be an object") : { _tag: "Unanswerable", why: "its params are no object" }
+  }
+  if (!isMeta(params?._meta)) {
+    return hasId
+      ? refuse(ErrorCode.invalidParams, "Invalid params: _meta has a wrong shape", readableId)
+      : { _tag: "Unanswerable", why: "its _meta has a wrong shape" }
   }
   // Rebuilt without further members, since the SDK drops a message that has any.
   const message: Message = {
@@ -124,9 +128,18 @@ export const checkShape = (value: unknown): Incoming => {
     method,
     ...(params !== undefined && { params })
   }
-  if (isRequest ? isJSONRPCRequest(message) : isJSONRPCNotification(message)) return { _tag: "Message", message }
-  if (!isRequest) return { _tag: "Unanswerable", why: "its _meta has a wrong shape" }
-  return refuse(ErrorCode.invalidParams, "Invalid params: _meta has a wrong shape", readableId)
+  return { _tag: "Message", message }
+}
+
+/** What of `_meta` JSON-RPC itself knows; the SDK drops a message in which it is anything else. */
+const isMeta = (meta: unknown): boolean => {
+  if (meta === undefined) return true
+  if (!isObject(meta)) return false
+  const { progressToken, "io.modelcontextprotocol/related-task": related } = meta
+  return (
+    (progressToken === undefined || isRequestId(progressToken)) &&
+    (related === undefined || (isObject(related) && typeof related.taskId === "string"))
+  )
 }
 
 const refuse = (code: number, message: string, id?: RequestId): Refused => ({

@@ -87,9 +87,9 @@ const makeServer = (era: Era, channel: ServerChannel, { tools, run, onerror }: S
 
   const definitions: Array<Tool> = tools.definitions.map((definition) => ({ ...definition }))
   server.setRequestHandler("tools/list", () => ({ tools: definitions }))
-  server.setRequestHandler("tools/call", { params: anyParams }, ({ name, arguments: input }, request) =>
+  server.setRequestHandler("tools/call", { params: callParams }, ({ name, input }, request) =>
     answer(
-      Effect.flatMap(tools.call(String(name), input, channel.callerOf(request)), (answer) =>
+      Effect.flatMap(tools.call(name, input, channel.callerOf(request)), (answer) =>
         toolResult(answer, declared(request))
       )
     )
@@ -130,7 +130,10 @@ const settled = (handled: Handled) =>
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
 
-/** Where the SDK's own wrapping of handlers is not what the protocol or the contract asks for. */
+/**
+ * The SDK's own wrapping of `tools/call` refuses arguments that are no object, which are a tool error here, and puts
+ * `content` into a CreateTaskResult: there is none.
+ */
 class AgentServer extends Server {
   constructor(era: Era, options: ServerOptions) {
     super(serverInfo, era === "modern" ? { ...options, supportedProtocolVersions: [modernVersion] } : options)
@@ -138,31 +141,9 @@ class AgentServer extends Server {
   }
 
   protected override _wrapHandler(method: string, handler: Handler): Handler {
-    const wrap = (inner: Handler): Handler => super._wrapHandler(method, inner)
-    return method === "tools/call" ? wrapToolsCall(wrap, handler) : invalidParamsOf(method, wrap(handler))
+    return method === "tools/call" ? handler : invalidParamsOf(method, super._wrapHandler(method, handler))
   }
 }
-
-/**
- * The SDK refuses arguments that are no object, which are a tool error here, and puts `content` into a
- * CreateTaskResult: both pass by it.
- */
-const wrapToolsCall =
-  (wrap: (inner: Handler) => Handler, handler: Handler): Handler =>
-  async (request, context) => {
-    if (typeof request.params?.name !== "string") {
-      throw new ProtocolError(ErrorCode.invalidParams, "Invalid params for tools/call: name must be a string")
-    }
-    let created: Result | undefined
-    const wrapped = wrap(async (_, inner) => {
-      const result = await handler(request, inner)
-      if (result.resultType !== "task") return result
-      created = result
-      return { content: [] }
-    })
-    const result = await wrapped({ ...request, params: { ...request.params, arguments: {} } }, context)
-    return created ?? result
-  }
 
 /** The SDK answers params that do not fit its schema with an internal error, an `initialize` without a version as well. */
 const invalidParamsOf =
@@ -194,7 +175,10 @@ const paramsSchema = <A>(
   }
 })
 
-const anyParams = paramsSchema((params) => params, "params must be an object")
+const callParams = paramsSchema(
+  ({ name, arguments: input }) => (typeof name === "string" ? { name, input } : undefined),
+  "name must be a string"
+)
 
 const taskIdParams = paramsSchema(
   ({ taskId }) => (typeof taskId === "string" ? { taskId } : undefined),
