@@ -146,8 +146,12 @@ const transactionOn = (sql: SqlClient.SqlClient, level: "FULL" | "NORMAL") =>
     rollbackSavepoint: (conn, id) => Effect.ignore(run(conn, `ROLLBACK TO s${id}`))
   })
 
+// not prepared once for all: a PRAGMA is carried out when it is compiled, and that is also where it may throw
 const run = (conn: SqlConnection.Connection, statement: string) =>
-  Effect.asVoid(conn.executeUnprepared(statement, [], undefined))
+  Effect.try({
+    try: () => conn.executeUnprepared(statement, [], undefined),
+    catch: (cause) => new SqlError.SqlError({ cause, message: statement })
+  }).pipe(Effect.flatten, Effect.asVoid)
 
 const waitWhileBusy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(effect, {

@@ -1,10 +1,10 @@
-import { Context, Effect, Layer, PubSub, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { Sql } from "./Sql.ts"
 
-/** How soon a change by another process is seen. */
-const POLL = "100 millis"
+/** A cancel by another process is seen after at most this; with what a stubborn command needs to die it stays under 200 ms. */
+const POLL = "50 millis"
 
-/** Tells that something in the store has changed, in this process at once, in another one within a tenth of a second. */
+/** Tells that something in the store has changed, in this process at once, in another one within a twentieth of a second. */
 export class StoreChanges extends Context.Tag("sagyo/store/StoreChanges")<
   StoreChanges,
   {
@@ -25,18 +25,29 @@ export class StoreChanges extends Context.Tag("sagyo/store/StoreChanges")<
         Effect.catchAll(() => Effect.succeed(0))
       )
       const signal = Effect.asVoid(PubSub.publish(hub, undefined))
-      const first = yield* version // now, so that no change after this is taken for the beginning
-      yield* Stream.make(first).pipe(
-        Stream.concat(Stream.repeatEffectWithSchedule(version, Schedule.spaced(POLL))),
-        Stream.changes,
-        Stream.drop(1),
-        Stream.runForEach(() => signal),
-        Effect.forkScoped
+      let seen = yield* version // now, so that no change after this is taken for the beginning
+      let listeners = 0
+      const look = Effect.flatMap(version, (now) => {
+        const changed = now !== seen
+        seen = now
+        return changed ? signal : Effect.void
+      })
+      // nobody is woken for nobody: most processes of a data folder only wait for requests
+      const lookForSomebody = Effect.suspend(() => (listeners === 0 ? Effect.void : look))
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(POLL), lookForSomebody)))
+      const listening = Effect.acquireRelease(
+        Effect.sync(() => {
+          listeners += 1
+        }),
+        () =>
+          Effect.sync(() => {
+            listeners -= 1
+          })
       )
       return {
         signal,
         any: Stream.unwrapScoped(
-          Effect.map(Stream.fromPubSub(hub, { scoped: true }), (changes) =>
+          Effect.map(Effect.zipRight(listening, Stream.fromPubSub(hub, { scoped: true })), (changes) =>
             Stream.concat(Stream.make(undefined), changes)
           )
         )
