@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { Era } from "./Era.ts"
 import type { HttpRefused } from "./HttpRefused.ts"
 import { ErrorCode, isObject } from "./JsonRpc.ts"
+import type { SubscriptionRefused } from "./TaskSubscriptions.ts"
 
 /** What a client takes, by its `Accept`; without one it takes everything. */
 export interface Accepted {
@@ -103,31 +104,42 @@ const statusOf = (answer: object): number => {
   return code === ErrorCode.missingCapability ? 400 : 200
 }
 
-/** Writes a subscription's messages as they come, no faster than they are read, with a comment now and then. */
-export const writeStream = <R>(
+/**
+ * Writes a subscription's messages as they come, no faster than they are read, with a comment now and then. A client
+ * that takes no stream gets the last one when all is over.
+ */
+export const writeSubscription = <R>(
   response: ServerResponse,
-  messages: Stream.Stream<object, never, R>,
-  accepted: Accepted
+  accepted: Accepted,
+  serve: (tell: (message: object) => Effect.Effect<void>) => Effect.Effect<void, SubscriptionRefused, R>
 ): Effect.Effect<void, never, R> => {
-  if (!accepted.mayStream) {
-    return Effect.map(Stream.runLast(messages), (last) => {
-      if (last._tag === "Some") writeJson(response, 200, last.value)
+  let last: object = {}
+  const tell = (message: object): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      last = message
+      if (!accepted.mayStream) return Effect.void
+      if (!response.headersSent) response.writeHead(200, streamHeaders)
+      return writeChunk(response, event(JSON.stringify(message)))
     })
-  }
   const keptAlive = Effect.forever(
     Effect.delay(
-      Effect.sync(() => response.write(": keep-alive\n\n")),
+      Effect.sync(() => response.headersSent && response.write(": keep-alive\n\n")),
       keepAlive
     )
   )
-  return Effect.gen(function* () {
-    response.writeHead(200, streamHeaders)
-    response.flushHeaders()
-    yield* Stream.runForEach(messages, (message) => writeChunk(response, event(JSON.stringify(message)))).pipe(
-      Effect.raceFirst(keptAlive)
-    )
-    response.end()
-  }).pipe(Effect.raceFirst(gone(response)))
+  return serve(tell).pipe(
+    Effect.catchTag("SubscriptionRefused", ({ reply }) =>
+      response.headersSent ? tell(reply) : Effect.sync(() => writeAnswer(response, [reply], accepted, "modern"))
+    ),
+    Effect.zipRight(
+      Effect.sync(() => {
+        if (response.headersSent) response.end()
+        else writeAnswer(response, [last], accepted, "modern")
+      })
+    ),
+    Effect.raceFirst(keptAlive),
+    Effect.raceFirst(gone(response))
+  )
 }
 
 const keepAlive = "15 seconds"

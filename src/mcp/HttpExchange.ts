@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Cause, Effect, Either } from "effect"
-import { AppConfig } from "../config/AppConfig.ts"
+import type { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import { Tasks } from "../task/Tasks.ts"
+import { listenMethod } from "./Era.ts"
 import { eraOf, type StandardHeaders } from "./EraOf.ts"
-import { type Accepted, acceptedBy, writeAnswer, writeJson, writeRefusal, writeStream } from "./HttpAnswer.ts"
+import { acceptedBy, writeAnswer, writeJson, writeRefusal, writeSubscription } from "./HttpAnswer.ts"
 import type { Authenticate } from "./HttpAuth.ts"
 import { makeBodyReader } from "./HttpBody.ts"
 import { checkHead, checkSite, type GuardPolicy, routeOf } from "./HttpGuards.ts"
@@ -12,7 +13,7 @@ import { HttpRefused, refused } from "./HttpRefused.ts"
 import { ErrorCode, errorReply, isRequest, type Message, type Request, readMessage } from "./JsonRpc.ts"
 import type { Servers } from "./McpServer.ts"
 import type { ServerChannel } from "./ServerChannel.ts"
-import { isListen, makeTaskSubscriptions, refusalReply } from "./TaskSubscriptions.ts"
+import { makeTaskSubscriptions } from "./TaskSubscriptions.ts"
 
 /** The exchanges of one HTTP server. */
 export interface HttpExchanges {
@@ -41,16 +42,6 @@ export const makeHttpExchanges = (
         })
       })
 
-    const listen = (response: ServerResponse, message: Request, caller: Caller, accepted: Accepted) =>
-      subscriptions.open(message, caller).pipe(
-        Effect.flatMap((messages) => writeStream(response, messages, accepted)),
-        Effect.catchAll((error) =>
-          Effect.map(AppConfig, (settings) =>
-            writeAnswer(response, [refusalReply(error, message.id, settings)], accepted, "modern")
-          )
-        )
-      )
-
     /** Notifications are accepted and forgotten: a server that remembers no client can do nothing else with them. */
     const serveMessage = Effect.fnUntraced(function* (
       request: IncomingMessage,
@@ -66,8 +57,8 @@ export const makeHttpExchanges = (
       if (!isRequest(message)) {
         response.writeHead(202, { "content-length": 0 })
         response.end()
-      } else if (era === "modern" && isListen(message)) {
-        yield* listen(response, message, caller, accepted)
+      } else if (era === "modern" && message.method === listenMethod) {
+        yield* writeSubscription(response, accepted, (tell) => subscriptions.serve(message, caller, tell))
       } else {
         writeAnswer(response, yield* ask(servers[era], message, caller), accepted, era)
       }

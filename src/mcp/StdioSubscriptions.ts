@@ -1,9 +1,9 @@
-import { Effect, FiberMap, type Scope, Stream } from "effect"
-import { AppConfig } from "../config/AppConfig.ts"
+import { Effect, FiberMap, type Scope } from "effect"
+import type { AppConfig } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { Tasks } from "../task/Tasks.ts"
+import { listenMethod } from "./Era.ts"
 import { ErrorCode, errorReply, type Request, type RequestId } from "./JsonRpc.ts"
-import { isListen, makeTaskSubscriptions, refusalReply } from "./TaskSubscriptions.ts"
 
 /** The task subscriptions of a pipe. */
 export interface StdioSubscriptions {
@@ -22,25 +22,27 @@ export const makeStdioSubscriptions = (
   room: Effect.Effect<void>
 ): Effect.Effect<StdioSubscriptions, never, Tasks | AppConfig | Scope.Scope> =>
   Effect.gen(function* () {
-    const subscriptions = yield* makeTaskSubscriptions
+    // Most pipes never see a subscription, and what it takes is costly to load.
+    const subscriptions = yield* Effect.cached(
+      Effect.flatMap(
+        Effect.promise(() => import("./TaskSubscriptions.ts")),
+        (module) => module.makeTaskSubscriptions
+      )
+    )
     const open = yield* FiberMap.make<RequestId, void, never>()
     const run = yield* FiberMap.runtime(open)<Tasks | AppConfig>()
-
-    const send = (message: object) =>
+    const tell = (message: object) =>
       Effect.zipRight(
         Effect.sync(() => write(message)),
         room
       )
     const listen = (request: Request) =>
-      subscriptions.open(request, caller).pipe(
-        Effect.flatMap(Stream.runForEach(send)),
-        Effect.catchAll((error) =>
-          Effect.flatMap(AppConfig, (settings) => send(refusalReply(error, request.id, settings)))
-        )
+      Effect.flatMap(subscriptions, ({ serve }) => serve(request, caller, tell)).pipe(
+        Effect.catchTag("SubscriptionRefused", ({ reply }) => tell(reply))
       )
     return {
       take: (request) => {
-        if (!isListen(request)) return false
+        if (request.method !== listenMethod) return false
         if (FiberMap.unsafeHas(open, request.id)) {
           write(errorReply(ErrorCode.invalidRequest, "Invalid request: a subscription has this id", request.id))
         } else {
@@ -53,6 +55,13 @@ export const makeStdioSubscriptions = (
         run(id, Effect.void) // interrupts the subscription and frees its id at once
         return true
       },
-      end: Effect.zipRight(subscriptions.end, FiberMap.awaitEmpty(open))
+      end: Effect.flatMap(FiberMap.size(open), (count) =>
+        count === 0
+          ? Effect.void
+          : Effect.zipRight(
+              Effect.flatMap(subscriptions, ({ end }) => end),
+              FiberMap.awaitEmpty(open)
+            )
+      )
     }
   })

@@ -3,29 +3,30 @@ import {
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY
 } from "@modelcontextprotocol/server"
-import { Deferred, Effect, Option, Stream } from "effect"
+import { Data, Deferred, Effect, Option, Stream } from "effect"
 import { AppConfig, type Settings } from "../config/AppConfig.ts"
 import type { Caller } from "../domain/Caller.ts"
 import type { Task } from "../domain/Task.ts"
-import type { StoreFailed } from "../store/StoreFailed.ts"
 import { Tasks } from "../task/Tasks.ts"
 import { type ErrorReply, errorReply, isObject, type Request, type RequestId } from "./JsonRpc.ts"
 import { InvalidParams, protocolErrorOf, TasksUndeclared, TooManySubscriptions } from "./Refusals.ts"
 import { serverInfo } from "./ServerInfo.ts"
 import { declaresTasks, detailedTask } from "./TasksExtension.ts"
 
-type Refused = TasksUndeclared | InvalidParams | TooManySubscriptions | StoreFailed
+/** A subscription that cannot be opened, or not be kept up; `reply` is the request's answer. */
+export class SubscriptionRefused extends Data.TaggedError("SubscriptionRefused")<{ readonly reply: ErrorReply }> {}
 
-/** The subscriptions to tasks of one server. */
+/** The subscriptions of one server. The SDK's own drop the names of tasks. */
 export interface TaskSubscriptions {
   /**
-   * The messages of one subscription: the acknowledgement, each task as it is, every change, and the
-   * request's result when all tasks are over or the server ends. Whoever stops reading unsubscribes.
+   * Tells one subscription's messages: the acknowledgement, each task as it is, every change, and the
+   * request's result when all tasks are over or the server ends. No faster than `tell` takes them.
    */
-  readonly open: (
+  readonly serve: (
     request: Request,
-    caller: Caller
-  ) => Effect.Effect<Stream.Stream<object, never, Tasks | AppConfig>, Refused, Tasks | AppConfig>
+    caller: Caller,
+    tell: (message: object) => Effect.Effect<void>
+  ) => Effect.Effect<void, SubscriptionRefused, Tasks | AppConfig>
   /** Ends all of them, each with its result. */
   readonly end: Effect.Effect<void>
 }
@@ -34,62 +35,53 @@ const maxOpen = 1024
 
 const maxTaskIds = 1000
 
-/** Whether a request, of a modern client, opens a subscription. */
-export const isListen = ({ method }: Request): boolean => method === "subscriptions/listen"
-
 export const makeTaskSubscriptions: Effect.Effect<TaskSubscriptions> = Effect.gen(function* () {
   const ending = yield* Deferred.make<void>()
-  let open = 0
-  const place = Effect.acquireRelease(
-    Effect.sync(() => {
-      open += 1
-    }),
-    () =>
-      Effect.sync(() => {
-        open -= 1
-      })
-  )
+  const places = yield* Effect.makeSemaphore(maxOpen)
+  const inAPlace = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(
+      places.withPermitsIfAvailable(1)(effect),
+      Option.match({ onNone: () => new TooManySubscriptions(), onSome: Effect.succeed })
+    )
+
+  const serve = Effect.fn("TaskSubscriptions.serve")(function* (
+    request: Request,
+    caller: Caller,
+    tell: (message: object) => Effect.Effect<void>
+  ) {
+    const taskIds = yield* taskIdsOf(request)
+    if (taskIds !== undefined && !declaresTasks(capabilitiesOf(request))) return yield* new TasksUndeclared()
+    const settings = yield* AppConfig
+    const tasks = yield* Tasks
+    const found = yield* Effect.forEach(taskIds ?? [], (id) =>
+      Effect.map(
+        tasks.watch(id, caller),
+        Option.map((changes) => [id, changes] as const)
+      )
+    )
+    const known = found.flatMap(Option.toArray)
+    const knownIds = known.map(([id]) => id)
+    const changes = known.map(([, stream]) => stream)
+    yield* tell(acknowledgement(request.id, knownIds))
+    yield* Stream.mergeAll(changes, { concurrency: "unbounded" }).pipe(
+      Stream.interruptWhenDeferred(ending),
+      Stream.runForEach((task) => tell(notification(request.id, task, settings)))
+    )
+    yield* tell(result(request.id))
+  })
   return {
     end: Effect.asVoid(Deferred.succeed(ending, undefined)),
-    open: Effect.fn("TaskSubscriptions.open")(function* (request: Request, caller: Caller) {
-      const taskIds = yield* taskIdsOf(request)
-      if (taskIds !== undefined && !declaresTasks(capabilitiesOf(request))) return yield* new TasksUndeclared()
-      if (open >= maxOpen) return yield* new TooManySubscriptions()
-      const settings = yield* AppConfig
-      const tasks = yield* Tasks
-      const found = yield* Effect.forEach(taskIds ?? [], (id) =>
-        Effect.map(
-          tasks.watch(id, caller),
-          Option.map((changes) => [id, changes] as const)
+    serve: (request, caller, tell) =>
+      inAPlace(serve(request, caller, tell)).pipe(
+        Effect.catchAll((error) =>
+          Effect.flatMap(AppConfig, ({ locale }) => {
+            const { code, message, data } = protocolErrorOf(error, locale)
+            return new SubscriptionRefused({ reply: errorReply(code, message, request.id, data) })
+          })
         )
       )
-      const known = found.flatMap(Option.toArray)
-      const changes = Stream.mergeAll(
-        known.map(([, stream]) => stream),
-        { concurrency: "unbounded" }
-      ).pipe(
-        Stream.map((task) => notification(request.id, task, settings)),
-        Stream.interruptWhenDeferred(ending)
-      )
-      const acknowledged = Stream.make(
-        acknowledgement(
-          request.id,
-          known.map(([id]) => id)
-        )
-      )
-      return Stream.unwrapScoped(Effect.as(place, acknowledged)).pipe(
-        Stream.concat(changes),
-        Stream.concat(Stream.make(result(request.id))),
-        Stream.catchAll((error) => Stream.make(refusalReply(error, request.id, settings)))
-      )
-    })
   }
 })
-
-export const refusalReply = (error: Refused, id: RequestId, { locale }: Settings): ErrorReply => {
-  const { code, message, data } = protocolErrorOf(error, locale)
-  return errorReply(code, message, id, data)
-}
 
 const capabilitiesOf = ({ params }: Request): unknown =>
   isObject(params?._meta) ? params._meta[CLIENT_CAPABILITIES_META_KEY] : undefined

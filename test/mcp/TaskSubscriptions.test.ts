@@ -130,12 +130,28 @@ describe("TaskSubscriptions", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scopedLive("a subscription without task ids is the SDK's", () =>
+  it.scopedLive("so many may be open and not one more, until one ends", () =>
     Effect.gen(function* () {
       const pipe = yield* openPipe
-      yield* pipe.send(withTasks(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }))
-      const acknowledged = yield* pipe.next
-      assert.deepStrictEqual(acknowledged.params.notifications, {})
+      const id = yield* newTask(pipe)
+      for (let sub = 0; sub < 1024; sub++) {
+        yield* pipe.send(listen(sub, [id]))
+        yield* pipe.until((reply) => reply.method === "notifications/tasks")
+      }
+      assert.strictEqual((yield* pipe.ask(listen("more", [id]))).error.code, -32603)
+      yield* pipe.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } })
+      yield* pipe.send(listen("again", [id]))
+      assert.strictEqual((yield* pipe.next).method, "notifications/subscriptions/acknowledged")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scopedLive("a subscription that names no tasks is acknowledged and over, and needs no extension", () =>
+    Effect.gen(function* () {
+      const pipe = yield* openPipe
+      yield* pipe.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }))
+      assert.deepStrictEqual((yield* pipe.next).params.notifications, {})
+      assert.strictEqual((yield* pipe.next).id, 1)
+      assert.strictEqual((yield* pipe.ask(modern(2, "subscriptions/listen"))).error.code, -32602)
     }).pipe(Effect.provide(layer))
   )
 
