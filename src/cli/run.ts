@@ -24,7 +24,9 @@ const exitCodes: Readonly<Record<string, number>> = { completed: 0, failed: 1, c
  */
 export const run = (input: CommandInput) =>
   Effect.gen(function* () {
-    const { locale } = yield* AppConfig
+    const { locale, notices } = yield* AppConfig
+    // where the work happens may be another folder than the one that the user stands in
+    for (const notice of notices) yield* note(`${notice}\n`)
     const request = yield* readInput(input)
     const pressed = yield* firstInterrupt
     const task = yield* (yield* Tasks)

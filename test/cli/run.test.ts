@@ -32,6 +32,19 @@ describe("sagyo run", () => {
     })
   )
 
+  it.scopedLive("says where it works where that is not the folder that one stands in", () =>
+    Effect.gen(function* () {
+      const { home } = yield* homeWith([text("Done.")])
+      writeFileSync(home.config, readFileSync(home.config, "utf8").replace(`workspace: ${home.workspace}, `, ""))
+      const workspace = join(home.dataDir, "workspace")
+      // the home folder is no workspace
+      const { exit, stderr } = yield* sagyo(at(home, "run", "work"), "", { HOME: process.cwd() })
+      assert.strictEqual(exit, 0, stderr)
+      assert.include(stderr.split("\n")[0]!, workspace)
+      assert.isTrue(existsSync(workspace))
+    })
+  )
+
   it.scopedLive("--json prints one object with the field names of the status text", () =>
     Effect.gen(function* () {
       const { home } = yield* homeWith([text("Done.")])
