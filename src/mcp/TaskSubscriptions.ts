@@ -61,11 +61,11 @@ export const makeTaskSubscriptions: Effect.Effect<TaskSubscriptions> = Effect.ge
     )
     const known = found.flatMap(Option.toArray)
     const knownIds = known.map(([id]) => id)
-    const changes = known.map(([, stream]) => stream)
     yield* tell(acknowledgement(request.id, knownIds))
-    yield* Stream.mergeAll(changes, { concurrency: "unbounded" }).pipe(
-      Stream.interruptWhenDeferred(ending),
-      Stream.runForEach((task) => tell(notification(request.id, task, settings)))
+    const told = ([, changes]: (typeof known)[number]) =>
+      Stream.runForEach(changes, (task) => tell(notification(request.id, task, settings)))
+    yield* Effect.forEach(known, told, { concurrency: "unbounded", discard: true }).pipe(
+      Effect.raceFirst(Deferred.await(ending))
     )
     yield* tell(result(request.id))
   })
