@@ -22,9 +22,12 @@ export interface Listening {
 
 /**
  * Milliseconds that a client may take for its headers, for a whole request, between two requests, and without
- * reading or writing a byte while its answer is being sent.
+ * reading or writing a byte while its answer is being sent; and how often these are looked at.
  */
 const timeouts = { headers: 15_000, request: 300_000, betweenRequests: 75_000, silence: 120_000, checked: 1000 }
+
+/** Whoever opens connections without end does not fill the log as well; in milliseconds. */
+const dropsLoggedEvery = 10_000
 
 /** How long the end waits for answers that are being worked out. */
 const lastAnswers = "5 seconds"
@@ -55,9 +58,12 @@ export const serveTools = (
     })
     server.setTimeout(timeouts.silence)
     server.maxConnections = http.maxConnections
+    let quietUntil = 0
     server.on("drop", () => {
       server.closeIdleConnections()
-      log(Effect.logWarning("a connection was dropped: mcp.http.max_connections are open"))
+      if (performance.now() < quietUntil) return
+      quietUntil = performance.now() + dropsLoggedEvery
+      log(Effect.logWarning("connections are dropped: mcp.http.max_connections are open"))
     })
     answerBrokenRequests(server)
 

@@ -41,18 +41,20 @@ const streamHeaders = {
 const lingering = 1000
 
 /**
- * Writes a refusal. Where it closes the connection, the rest of the request is dropped for a while first: closing
- * on data that nobody has read would take the answer away from the client.
+ * Writes a refusal. What is left of the request's body is not waited for: the connection is closed. First the rest
+ * is dropped for a while, since closing on data that nobody has read would take the answer away from the client.
  */
 export const writeRefusal = (request: IncomingMessage, response: ServerResponse, refusal: HttpRefused): void => {
   if (response.headersSent || response.destroyed) return
   const body = Buffer.from(JSON.stringify(refusal.reply))
+  const unread = !request.complete && hasBody(request)
   response.writeHead(refusal.status, {
     ...refusal.headers,
+    ...(unread && { connection: "close" }),
     "content-type": "application/json",
     "content-length": body.length
   })
-  if (request.complete || refusal.headers.connection !== "close") {
+  if (!unread) {
     response.end(body)
     return
   }
@@ -65,6 +67,9 @@ export const writeRefusal = (request: IncomingMessage, response: ServerResponse,
   const timer = setTimeout(end, lingering)
   request.on("end", end).on("close", end).resume()
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 export const writeJson = (response: ServerResponse, status: number, value: object): void => {
   if (response.headersSent || response.destroyed) return

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer } from "node:net"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { serve } from "../../src/mcp/Http.ts"
@@ -330,6 +331,38 @@ describe("Http", () => {
         assert.deepInclude(JSON.parse(answer.split("\r\n\r\n")[1] ?? "").error, { code: -32000 })
       }
     }).pipe(Effect.provide(layer({ maxTotalBytes: 3 * 2 ** 20 })))
+  )
+
+  it.scopedLive("a body that was refused unread is not waited for, and the connection is closed", () =>
+    Effect.gen(function* () {
+      const http = yield* openServer
+      const head = (path: string, token: string) =>
+        `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`
+      for (const [bytes, status] of [
+        [head("/mcp", "wrong"), 401],
+        [head("/nothing", http.token), 404]
+      ] as const) {
+        const answer = yield* http.raw(bytes)
+        assert.isTrue(answer.startsWith(`HTTP/1.1 ${status} `), answer)
+        assert.match(answer, /connection: close/i)
+      }
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.scopedLive("beyond max_connections a connection is dropped, and one that is idle makes room", () =>
+    Effect.gen(function* () {
+      const http = yield* openServer
+      const idle = yield* Effect.async<Socket>((resume) => {
+        const socket = connect(http.port, "127.0.0.1")
+        socket.once("data", () => resume(Effect.succeed(socket)))
+        socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      })
+      const closed = once(idle, "close")
+      assert.strictEqual(yield* http.raw("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"), "")
+      yield* Effect.promise(() => closed)
+      const answer = yield* http.raw("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+    }).pipe(Effect.provide(layer({ http: { maxConnections: 1 } })))
   )
 
   it.scopedLive("Expect: 100-continue is answered after the guards, and only then", () =>
