@@ -67,9 +67,6 @@ export const serveTools = (
     })
     answerBrokenRequests(server)
 
-    yield* Effect.acquireRelease(listen(server, http), () => closed(server))
-    const { port } = server.address() as AddressInfo
-    const policy = guardPolicy(http, port, messageLimit(images))
     const servers = yield* openServers({
       tools,
       run,
@@ -77,6 +74,9 @@ export const serveTools = (
         log(Effect.logDebug("MCP", error.message))
       }
     })
+    yield* Effect.acquireRelease(listen(server, http), () => closed(server))
+    const { port } = server.address() as AddressInfo
+    const policy = guardPolicy(http, port, messageLimit(images))
     const exchanges = yield* makeHttpExchanges(servers, policy, authenticate)
     for (const event of ["request", "checkContinue"]) {
       server.on(event, (request, response) => runExchange(exchanges.serve(request, response)))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { TasksFake } from "../support/TasksFake.ts"
 import { call, initialize, legacy, modern, withTasks } from "./Messages.ts"
 import { openPipe } from "./Pipe.ts"
@@ -290,7 +290,7 @@ describe("Stdio", () => {
       const reply = yield* pipe.ask(modern(1, "tools/call", run()))
       assert.deepStrictEqual(reply.error, { code: -32603, message: "Internal error" })
       assert.isDefined((yield* pipe.ask(modern(2, "tools/list"))).result)
-    }).pipe(Effect.provide(layer()))
+    }).pipe(Effect.provide(Layer.merge(layer(), Logger.remove(Logger.defaultLogger))))
   )
 
   it.scopedLive("nothing but a tool call or a task method touches the work", () =>
