@@ -349,7 +349,8 @@ describe("Stdio", () => {
       yield* pipe.send(modern(1, "tools/call", run()))
       yield* Deferred.await(entered)
       const interrupting = yield* Effect.fork(Fiber.interrupt(pipe.server))
-      yield* Effect.yieldNow()
+      // by then a server that does not wait for the answer has ended
+      for (let turn = 0; turn < 5; turn++) yield* Effect.promise(() => new Promise(setImmediate))
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(interrupting)
       assert.deepStrictEqual(
